@@ -1,0 +1,39 @@
+# Everything that a fresh clone needs: `make demo` and `make test` set up what they use.
+SHELL := /bin/sh
+BIN := .venv/bin
+
+.PHONY: help setup demo test test-all check format bench clean
+
+help:           ## What there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/ready: pyproject.toml scripts/make-venv
+	@scripts/make-venv
+
+setup: .venv/ready  ## A .venv with the package, and a browser
+	@$(BIN)/python -m bughunt.browser.provision
+
+demo: setup     ## The seven scenarios, naive beside careful, and a report
+	@$(BIN)/bughunt demo
+
+test: setup     ## All tests but the slow ones, in random order
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: setup ## All tests
+	@$(BIN)/python -m pytest -n 2
+
+check: .venv/ready  ## Format, lint, types, layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: .venv/ready ## Put the code into shape
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup    ## What an investigation costs beside a bare Playwright script
+	@$(BIN)/bughunt bench overhead
+
+clean:          ## Remove what was set up or made here
+	rm -rf .venv .bughunt bughunt-report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

@@ -1,0 +1,178 @@
+"""What goes into the tower and what comes out of it. Frozen values; no SQL here."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
+from bughunt.verdict.record import LoadRecord
+
+__all__ = [
+    "Evidence",
+    "EvidenceKind",
+    "InvestigationView",
+    "NewEvidence",
+    "NewQuestion",
+    "Question",
+    "Run",
+    "RunRequest",
+]
+
+
+class EvidenceKind(StrEnum):
+    """What an evidence row holds."""
+
+    CONDITIONS = "conditions"
+    """JSON: browser, fault plan, rules version, settings that matter."""
+    LOAD_STARTED = "load_started"
+    """JSON: a load began. A killed process leaves at least this."""
+    EXCHANGES = "exchanges"
+    """JSON: exchanges that ended while a load was still running, written as they happened."""
+    FIRING = "firing"
+    """JSON: one time that a planned fault fired."""
+    NETWORK = "network"
+    """JSON: the complete `LoadRecord` of a load."""
+    LOAD = "load"
+    """JSON: the `LoadJudgement` of a load; the row carries `ending` and `signature`."""
+    CAUSE = "cause"
+    """JSON: one `Cause`; the row carries `cause` and `layer`."""
+    SCREENSHOT = "screenshot"
+    """PNG."""
+    ARIA = "aria"
+    """The aria snapshot, text."""
+    TRACE = "trace"
+    """A Playwright trace, zip."""
+    JUDGEMENT = "judgement"
+    """JSON: the `Judgement`."""
+    NOTE = "note"
+    """Text: what happened to the run itself (its lease ran out, it was interrupted, ...)."""
+
+
+class NewQuestion(Struct, frozen=True, kw_only=True):
+    """A question as asked; equal (project, charter, target, plan) is the same Q."""
+
+    project: str
+    charter: str
+    """The charter's id, `path::name`."""
+    question: str
+    """The text that a person reads."""
+    target: str
+    plan: tuple[str, ...] = ()
+    """The fault plan's specs; not empty: a drill."""
+    plan_fingerprint: str = ""
+    """Empty without a plan."""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """A stored question, Q-`id`."""
+
+    id: int
+    key: NewQuestion
+    state: str
+    """OPEN, ANSWERED or CLOSED."""
+    created_at: datetime
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """What a new attempt is to be."""
+
+    question: int
+    agent: str
+    rules_version: int
+    owner: str
+    """Who holds the lease: one id per process."""
+    build: str | None = None
+    idempotency_key: str | None = None
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A stored attempt, RUN-`id`."""
+
+    id: int
+    question: int
+    state: State
+    agent: str
+    rules_version: int
+    owner: str
+    lease_until: datetime
+    created_at: datetime
+    build: str | None = None
+    started_at: datetime | None = None
+    terminal_at: datetime | None = None
+    reason: Reason | None = None
+    verdict: Verdict | None = None
+    level: Level | None = None
+    landed_at: datetime | None = None
+    landing_note: str | None = None
+    superseded_by: int | None = None
+
+
+class NewEvidence(Struct, frozen=True, kw_only=True):
+    """Evidence to be written, as it was gathered: the tower redacts it, then hashes it."""
+
+    kind: EvidenceKind
+    data: bytes
+    media_type: str = "application/json"
+    load: int | None = None
+    name: str | None = None
+    """A file name for people, `load-1.png`."""
+    ending: str | None = None
+    signature: str | None = None
+    cause: str | None = None
+    layer: str | None = None
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """A stored piece of evidence."""
+
+    id: int
+    run: int
+    seq: int
+    """From 1, within the run."""
+    kind: EvidenceKind
+    at: datetime
+    digest: str
+    """SHA-256 of what is stored, hex."""
+    size: int
+    """Bytes."""
+    media_type: str
+    load: int | None = None
+    name: str | None = None
+    ending: str | None = None
+    signature: str | None = None
+    cause: str | None = None
+    layer: str | None = None
+    tombstone: str | None = None
+    """Why and when its bytes were removed, if they were."""
+
+
+class InvestigationView(Struct, frozen=True, kw_only=True):
+    """One RUN with its Q and all that is known of it: what reports are made of."""
+
+    question: Question
+    run: Run
+    judgement: Judgement | None = None
+    """None: the run is not terminal, or it ended without one (interrupted, abandoned)."""
+    loads: tuple[LoadRecord, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    unfired: tuple[str, ...] = ()
+    """Planned faults that never fired, as specs. Empty while the run is not terminal."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def q(self) -> str:
+        """The question's name for people."""
+        return f"Q-{self.question.id}"
+
+    @property
+    def name(self) -> str:
+        """The run's name for people."""
+        return f"RUN-{self.run.id}"
+
+    @property
+    def drill(self) -> bool:
+        """Whether something was broken on purpose."""
+        return bool(self.question.key.plan)

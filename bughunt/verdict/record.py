@@ -1,0 +1,220 @@
+"""What was recorded of a load: the only thing that the rules look at.
+
+Times are seconds since the load began, by the recorder's monotonic clock. Everything is frozen and goes
+to JSON and back (`to_json`, `load_from_json`) without loss, so that a verdict can be computed again later.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+
+__all__ = [
+    "ConsoleLine",
+    "Crash",
+    "Declaration",
+    "Exchange",
+    "Failure",
+    "FailureKind",
+    "Hop",
+    "LoadRecord",
+    "Scope",
+    "Step",
+    "load_from_json",
+    "to_json",
+]
+
+
+class Hop(Struct, frozen=True, kw_only=True):
+    """One redirect on the way to an exchange's final answer."""
+
+    url: str
+    """Where the request went that was redirected."""
+    status: int
+    """The redirect's status, 3xx."""
+
+
+class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One request, its redirects included, and what became of it, as the browser saw it."""
+
+    id: int
+    """Its place in the order of requests of this load, from 0."""
+    method: str
+    url: str
+    """The URL first asked for; where a redirect led to, the final URL is `final_url`."""
+    resource_type: str
+    """Playwright's: document, script, fetch, xhr, image, eventsource, ..."""
+    started: float
+    frame_url: str = ""
+    """The URL of the frame (or worker's page) that asked."""
+    main_document: bool = False
+    """True iff it is a navigation request of a page's main frame."""
+    frame_document: bool = False
+    """True iff it is a navigation request of a frame within a page."""
+    navigation_of: int | None = None
+    """For a main document: the step of the charter that was acting when it was asked for, if any."""
+    hops: tuple[Hop, ...] = ()
+    final_url: str | None = None
+    responded: float | None = None
+    """When the final answer's headers came; None: never."""
+    ended: float | None = None
+    """When it finished or failed; None: it was still open when the record was closed."""
+    status: int | None = None
+    failure: str | None = None
+    """The browser's error text (net::ERR_...); None where there was none."""
+    finished: bool = False
+    """True iff the browser reported that the whole body came."""
+    response_headers: dict[str, str] = {}
+    request_headers: dict[str, str] = {}
+    announced: int | None = None
+    """The body's length in bytes by Content-Length, where that says what will be received."""
+    received: int | None = None
+    """Bytes of the body that arrived, by the browser's own protocol; None: not known."""
+    digest: str | None = None
+    """SHA-256 of the body, where it was read."""
+    body: str | None = None
+    """The body, where the charter declared the exchange and it is JSON."""
+    operation: str | None = None
+    """The operation named in the request's body, where one URL serves all (GraphQL, JSON-RPC)."""
+    script_async: bool | None = None
+    """For a script: whether the document loads it asynchronously; None: not known."""
+    fault: str | None = None
+    """The planned fault that fired on it, as its spec."""
+    page: int = 0
+    """Which page of the context asked: 0 is the charter's own, popups follow."""
+
+
+class Declaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`net.json(pattern)`: the charter says that what follows rests on this exchange."""
+
+    pattern: str
+    method: str | None = None
+    began: float
+    ended: float | None = None
+    exchange: int | None = None
+    """The exchange whose body the charter was given; None: it was given none."""
+
+
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One awaited call of the charter into Playwright or `net`."""
+
+    index: int
+    name: str
+    """Class and method: `Locator.click`, `LocatorAssertions.to_have_text`, `Network.json`."""
+    target: str = ""
+    """The selector, URL or pattern that it was about."""
+    line: int = 0
+    """The line of the charter's file."""
+    began: float
+    ended: float | None = None
+    waits: bool = True
+    """True iff it tries again until its timeout (an expectation, an action), so that time could help."""
+    acts: bool = False
+    """True iff it can make the page navigate or send (a click, a goto), as opposed to looking."""
+
+
+class FailureKind(StrEnum):
+    """How a charter ended that did not hold, as seen where it was raised."""
+
+    ASSERTION = "assertion"
+    """An AssertionError: Playwright's `expect` or a plain `assert`."""
+    TIMEOUT = "timeout"
+    """A Playwright TimeoutError."""
+    NET_JSON = "net_json"
+    """`net.json` ran out of time, or what came was no JSON."""
+    SELECTOR = "selector"
+    """A strict-mode violation or a selector that does not parse."""
+    EXCEPTION = "exception"
+    """Any other exception."""
+    DEADLINE = "deadline"
+    """The load's deadline passed."""
+    HARNESS = "harness"
+    """Our own failure: nothing may be concluded from this load."""
+
+
+class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What ended a charter that did not hold."""
+
+    kind: FailureKind
+    type: str
+    """The exception's class name."""
+    message: str
+    at: float
+    step: int | None = None
+    """The step that raised it; None: the charter's own code did."""
+    lines: tuple[int, ...] = ()
+    """The lines of the charter's file that were active, outermost first."""
+    timed_out: bool = False
+    """True iff a step that waits gave up because its time had run out."""
+
+
+class Crash(Struct, frozen=True, kw_only=True):
+    """The renderer or the browser died."""
+
+    what: str
+    """`renderer` or `browser`."""
+    at: float
+
+
+class ConsoleLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the page wrote or threw: shown to people, never read by the rules."""
+
+    kind: str
+    """A console type (log, error, ...) or `pageerror`."""
+    text: str
+    at: float
+
+
+class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the charter and the target say about which exchanges count."""
+
+    base_url: str
+    own_hosts: tuple[str, ...]
+    """Hosts of the app: `example.org` covers its subdomains; a host with a port is exact."""
+    depends_on: tuple[str, ...] | None = None
+    """URL patterns; not None: the list is closed, nothing else is causal but it and the document."""
+    ignore: tuple[str, ...] = ()
+    """URL patterns of exchanges that are never a cause unless declared."""
+
+
+class LoadRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One execution of a charter in a fresh browser context."""
+
+    number: int
+    """From 1, in the order in which the loads of the run were taken."""
+    began_at: str
+    """Wall clock, ISO 8601 in UTC."""
+    scope: Scope
+    ended: float
+    """When the charter returned, raised, or was stopped."""
+    exchanges: tuple[Exchange, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    steps: tuple[Step, ...] = ()
+    failure: Failure | None = None
+    """None: the charter held."""
+    crash: Crash | None = None
+    console: tuple[ConsoleLine, ...] = ()
+    page_url: str = ""
+    """Where the page was when the load ended."""
+    routed: bool = False
+    """True iff faults were planned: any route hides preflights and turns the HTTP cache off."""
+    patient: bool = False
+    """True iff `goto` was told to wait for the document only, after a third party held up a load."""
+    browser: str = ""
+    """Name and version."""
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder = msgspec.json.Decoder(LoadRecord)
+
+
+def to_json(value: Struct) -> bytes:
+    """The value as JSON with sorted keys, so that equal values have equal digests."""
+    return _encoder.encode(value)
+
+
+def load_from_json(data: bytes | str) -> LoadRecord:
+    """A load from what `to_json` made. Raises `msgspec.ValidationError` where that is no load."""
+    return _decoder.decode(data)
