@@ -4,6 +4,7 @@ BughuntError
 ├── UsageError             the caller's mistake: exit code 2
 │   ├── SettingsError      bughunt.toml, the environment or a flag
 │   ├── CharterError       a charter file or a charter in it
+│   ├── NoSuchRecord       a Q or RUN that the tower does not hold (a LookupError too)
 │   └── FaultSpecError     (raised by fault_routes, re-raised as a usage error)
 ├── EnvironmentFailure     the machine does not allow what we need: exit code 4
 │   ├── BrowserMissing     no browser to start
@@ -11,9 +12,39 @@ BughuntError
 │       ├── NewerSchema    it was written by a newer bughunt
 │       └── EvidenceNotWritten  a full disk, a read-only folder
 └── BrokenInvariant        the tower refused: a bug of ours, exit code 4
-    ├── RunIsTerminal
-    ├── RunDoneRequiresVerifiedLanding
-    └── ...                one for each code of tower/guards (see tower/refusals.py)
+    ├── RunTaken           the RUN is no more this process's to write: stop
+    ├── EvidenceDamaged    stored bytes are not what was written
+    └── one for each code of tower/guards (tower/refusals.py pairs them):
+        QuestionKeyIsUnique
+        QuestionIdentityIsFixed
+        QuestionHasRuns
+        QuestionAnswerRequiresDoneRun
+        QuestionIsMalformed
+        RunWithoutQuestion
+        RunIsNeverDeleted
+        RunKeyIsUnique
+        RunIsTerminal
+        RunIdentityIsFixed
+        RunTransitionRefused
+        RunVerdictBeforeTerminal
+        RunDoneRequiresVerifiedLanding
+        RunEnvErrorRequiresCause
+        RunFailedRequiresReason
+        RunTerminalRequiresTime
+        RunVerdictRefused
+        RunSupersededByNoSuccessor
+        RunIsMalformed
+        EvidenceWithoutRun
+        EvidenceAfterTerminal
+        EvidenceIsImmutable
+        EvidenceSeqIsUnique
+        EvidenceLoadIsUnique
+        EvidenceIsMalformed
+        TombstoneWithoutEvidence
+        TombstoneMustMatchEvidence
+        TombstoneBeforeTerminal
+        TombstoneIsImmutable
+        TombstoneIsMalformed
 
 Every message says what to do next.
 """
@@ -26,9 +57,42 @@ __all__ = [
     "BughuntError",
     "CharterError",
     "EnvironmentFailure",
+    "EvidenceAfterTerminal",
+    "EvidenceDamaged",
+    "EvidenceIsImmutable",
+    "EvidenceIsMalformed",
+    "EvidenceLoadIsUnique",
     "EvidenceNotWritten",
+    "EvidenceSeqIsUnique",
+    "EvidenceWithoutRun",
     "NewerSchema",
+    "NoSuchRecord",
+    "QuestionAnswerRequiresDoneRun",
+    "QuestionHasRuns",
+    "QuestionIdentityIsFixed",
+    "QuestionIsMalformed",
+    "QuestionKeyIsUnique",
+    "RunDoneRequiresVerifiedLanding",
+    "RunEnvErrorRequiresCause",
+    "RunFailedRequiresReason",
+    "RunIdentityIsFixed",
+    "RunIsMalformed",
+    "RunIsNeverDeleted",
+    "RunIsTerminal",
+    "RunKeyIsUnique",
+    "RunSupersededByNoSuccessor",
+    "RunTaken",
+    "RunTerminalRequiresTime",
+    "RunTransitionRefused",
+    "RunVerdictBeforeTerminal",
+    "RunVerdictRefused",
+    "RunWithoutQuestion",
     "SettingsError",
+    "TombstoneBeforeTerminal",
+    "TombstoneIsImmutable",
+    "TombstoneIsMalformed",
+    "TombstoneMustMatchEvidence",
+    "TombstoneWithoutEvidence",
     "TowerUnavailable",
     "UsageError",
 ]
@@ -48,6 +112,10 @@ class SettingsError(UsageError):
 
 class CharterError(UsageError):
     """A charter file cannot be imported, or what it holds is no charter."""
+
+
+class NoSuchRecord(UsageError, LookupError):
+    """The tower holds no such Q, RUN or evidence."""
 
 
 class EnvironmentFailure(BughuntError):
@@ -72,3 +140,131 @@ class EvidenceNotWritten(TowerUnavailable):
 
 class BrokenInvariant(BughuntError):
     """The tower refused a change that would break an invariant: a bug of ours."""
+
+
+class RunTaken(BrokenInvariant):
+    """The RUN is another process's by now, or over: whoever meets this stops working on it."""
+
+
+class EvidenceDamaged(BrokenInvariant):
+    """Stored evidence is not there any more, or is not what was written."""
+
+
+class QuestionKeyIsUnique(BrokenInvariant):
+    """There is a Q with this project, charter, target and plan already."""
+
+
+class QuestionIdentityIsFixed(BrokenInvariant):
+    """What a Q was asked about cannot change."""
+
+
+class QuestionHasRuns(BrokenInvariant):
+    """A Q that has runs cannot be deleted."""
+
+
+class QuestionAnswerRequiresDoneRun(BrokenInvariant):
+    """A Q is ANSWERED by a DONE run only."""
+
+
+class QuestionIsMalformed(BrokenInvariant):
+    """A Q with a value that no Q can have."""
+
+
+class RunWithoutQuestion(BrokenInvariant):
+    """A RUN needs its Q."""
+
+
+class RunIsNeverDeleted(BrokenInvariant):
+    """A RUN is never deleted or replaced."""
+
+
+class RunKeyIsUnique(BrokenInvariant):
+    """There is a RUN with this idempotency key already."""
+
+
+class RunIsTerminal(BrokenInvariant):
+    """A terminal RUN never changes again."""
+
+
+class RunIdentityIsFixed(BrokenInvariant):
+    """What a RUN was an attempt at, and whose, cannot change."""
+
+
+class RunTransitionRefused(BrokenInvariant):
+    """This state cannot follow that one (tower/states.py)."""
+
+
+class RunVerdictBeforeTerminal(BrokenInvariant):
+    """Only a terminal RUN carries a verdict, a reason or a landing."""
+
+
+class RunDoneRequiresVerifiedLanding(BrokenInvariant):
+    """DONE needs a verified landing and the evidence rows that back it."""
+
+
+class RunEnvErrorRequiresCause(BrokenInvariant):
+    """ENV_ERROR needs a recorded cause, and two loads unless browser or model is to blame."""
+
+
+class RunFailedRequiresReason(BrokenInvariant):
+    """FAILED needs a reason."""
+
+
+class RunTerminalRequiresTime(BrokenInvariant):
+    """A terminal RUN needs the time of its end."""
+
+
+class RunVerdictRefused(BrokenInvariant):
+    """The verdict or landing does not go with the state and its reason."""
+
+
+class RunSupersededByNoSuccessor(BrokenInvariant):
+    """SUPERSEDED names a later RUN of the same Q, and nothing else does."""
+
+
+class RunIsMalformed(BrokenInvariant):
+    """A RUN with a value that no RUN can have."""
+
+
+class EvidenceWithoutRun(BrokenInvariant):
+    """Evidence needs its RUN."""
+
+
+class EvidenceAfterTerminal(BrokenInvariant):
+    """Nothing is added to a terminal RUN."""
+
+
+class EvidenceIsImmutable(BrokenInvariant):
+    """Evidence is never changed, replaced or deleted."""
+
+
+class EvidenceSeqIsUnique(BrokenInvariant):
+    """There is evidence with this number in the RUN already."""
+
+
+class EvidenceLoadIsUnique(BrokenInvariant):
+    """This load of the RUN has been recorded already."""
+
+
+class EvidenceIsMalformed(BrokenInvariant):
+    """Evidence with a value that no evidence can have."""
+
+
+class TombstoneWithoutEvidence(BrokenInvariant):
+    """A tombstone needs its evidence."""
+
+
+class TombstoneMustMatchEvidence(BrokenInvariant):
+    """A tombstone says hash and size of what was there."""
+
+
+class TombstoneBeforeTerminal(BrokenInvariant):
+    """The evidence of a RUN that is not over keeps its bytes."""
+
+
+class TombstoneIsImmutable(BrokenInvariant):
+    """A tombstone is never changed, replaced, repeated or deleted."""
+
+
+class TombstoneIsMalformed(BrokenInvariant):
+    """A tombstone with a value that none can have."""

@@ -6,7 +6,17 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-__all__ = ["Cause", "CauseKind", "Ending", "Judgement", "Level", "LoadJudgement", "Reason", "State", "Verdict"]
+__all__ = [
+    "Cause",
+    "CauseKind",
+    "Ending",
+    "Judgement",
+    "Level",
+    "LoadJudgement",
+    "Reason",
+    "State",
+    "Verdict",
+]
 
 
 class Verdict(StrEnum):
@@ -93,6 +103,8 @@ class CauseKind(StrEnum):
     """The page stopped waiting for it."""
     LATE = "late"
     """It came too late for the page to show it before the step gave up."""
+    MALFORMED = "malformed"
+    """A body that does not parse; in this version only where a planned fault spoilt it."""
     MOVED = "moved"
     """A declared body changed after the charter had read it."""
     DOCUMENT = "document"

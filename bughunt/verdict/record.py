@@ -80,8 +80,12 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The operation named in the request's body, where one URL serves all (GraphQL, JSON-RPC)."""
     script_async: bool | None = None
     """For a script: whether the document loads it asynchronously; None: not known."""
+    protocol: str | None = None
+    """`http/1.1`, `h2`, ... where the browser said."""
     fault: str | None = None
     """The planned fault that fired on it, as its spec."""
+    broken_by_fault: bool = False
+    """True iff that fault took the place of the answer or spoilt it; a delay alone does not."""
     page: int = 0
     """Which page of the context asked: 0 is the charter's own, popups follow."""
 

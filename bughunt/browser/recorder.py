@@ -1,0 +1,307 @@
+"""Records every exchange of a browser context, from before its first navigation.
+
+Recording changes nothing that the page sees: it listens, and reads bodies only of what has finished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from urllib.parse import urldefrag
+
+from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
+from playwright.async_api import Error as PlaywrightError
+
+from bughunt.browser.steps import StepLog
+from bughunt.browser.wire import RequestKey, Wire, WireEntry
+from bughunt.verdict.record import ConsoleLine, Crash, Exchange, Hop
+
+__all__ = ["LiveExchange", "Recorder"]
+
+#: Types whose bodies are read: what an app computes with.
+_READ_TYPES = frozenset({"fetch", "xhr"})
+
+#: Bytes of a body that are kept at most; longer ones have a digest only.
+BODY_LIMIT = 1_000_000
+
+#: Console lines that are kept at most: a page that logs in a loop must not fill the disk.
+CONSOLE_LIMIT = 200
+
+
+class LiveExchange:
+    """An exchange while it may still change."""
+
+    def __init__(self, number: int, request: Request, started: float) -> None:
+        self.id = number
+        self.request = request
+        self.first = request
+        self.started = started
+        self.hops: list[Hop] = []
+        self.key = _key(request)
+        self.frame_url, self.in_main_frame = _frame(request)
+        self.page = 0
+        self.navigation_of: int | None = None
+        self.responded: float | None = None
+        self.ended: float | None = None
+        self.status: int | None = None
+        self.failure: str | None = None
+        self.finished = False
+        self.response_headers: dict[str, str] = {}
+        self.body: bytes | None = None
+        self.reading: asyncio.Task[None] | None = None
+        self.fault: str | None = None
+        self.broken_by_fault = False
+        self.script_async: bool | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to come: it failed, was refused, or is whole and read."""
+        refused = self.status is not None and self.status >= 400
+        read = self.finished and (self.reading is None or self.reading.done())
+        return self.failure is not None or refused or read
+
+    @property
+    def answered_well(self) -> bool:
+        """Whether it is whole, below 400 and read."""
+        return self.settled and self.finished and self.status is not None and self.status < 400
+
+    @property
+    def url(self) -> str:
+        """The URL first asked for."""
+        return self.first.url
+
+    @property
+    def method(self) -> str:
+        """The method first used."""
+        return self.first.method
+
+
+class Recorder:
+    """Listens to one context; `changed` is set whenever an exchange begins, answers or ends."""
+
+    def __init__(self, context: BrowserContext, log: StepLog) -> None:
+        self.exchanges: list[LiveExchange] = []
+        self.console: list[ConsoleLine] = []
+        self.crash: Crash | None = None
+        self.crashed = asyncio.Event()
+        self.changed = asyncio.Event()
+        self.declared: set[int] = set()
+        self._log = log
+        self._wire: Wire | None = None
+        self._pages: list[Page] = []
+        self._by_request: dict[Request, LiveExchange] = {}
+        context.on("request", self._on_request)
+        context.on("response", self._on_response)
+        context.on("requestfinished", self._on_finished)
+        context.on("requestfailed", self._on_failed)
+        context.on("page", self._on_page)
+        context.on("console", self._on_console)
+        context.on("weberror", self._on_error)
+
+    async def tap(self, context: BrowserContext, page: Page) -> None:
+        """Listen to the charter's own page through the browser's protocol as well."""
+        self._wire = await Wire.tap(context, page)
+
+    def note_fault(self, request: Request, spec: str, *, breaks: bool) -> None:
+        """A planned fault fired on this request."""
+        live = self._by_request.get(request)
+        if live is not None:
+            live.fault, live.broken_by_fault = spec, breaks
+
+    def note_crash(self, what: str) -> None:
+        """The renderer or the browser died."""
+        if self.crash is None:
+            self.crash = Crash(what=what, at=self._log.now())
+        self.crashed.set()
+        self._tell()
+
+    async def bodies_read(self) -> None:
+        """Wait for the bodies that are being read."""
+        reading = [x.reading for x in self.exchanges if x.reading is not None and not x.reading.done()]
+        if reading:
+            await asyncio.wait(reading, timeout=5.0)
+
+    def freeze(self) -> tuple[Exchange, ...]:
+        """All exchanges as they stand now."""
+        wire = self._joined()
+        return tuple(self._frozen(live, wire.get(live.id)) for live in self.exchanges)
+
+    # Listening
+
+    def _on_request(self, request: Request) -> None:
+        before = request.redirected_from
+        live = self._by_request.get(before) if before is not None else None
+        if live is None:
+            live = LiveExchange(len(self.exchanges), request, self._log.now())
+            self.exchanges.append(live)
+            if request.is_navigation_request():
+                live.navigation_of = self._log.acting()
+        else:
+            live.hops.append(Hop(url=live.request.url, status=live.status or 0))
+            live.request, live.status, live.responded = request, None, None
+            live.key = _key(request)
+        live.page = self._page_number(request)
+        self._by_request[request] = live
+        self._tell()
+
+    def _on_response(self, response: Response) -> None:
+        live = self._current(response.request)
+        if live is not None:
+            live.status, live.responded = response.status, self._log.now()
+            live.response_headers = response.headers
+            self._tell()
+
+    def _on_finished(self, request: Request) -> None:
+        live = self._current(request)
+        if live is None or live.failure is not None or _redirects(live):
+            return
+        live.finished, live.ended = True, self._log.now()
+        if request.resource_type in _READ_TYPES:
+            live.reading = asyncio.ensure_future(self._read(live))
+        self._tell()
+
+    def _on_failed(self, request: Request) -> None:
+        live = self._current(request)
+        if live is not None:
+            live.failure, live.ended = request.failure or "unknown failure", self._log.now()
+            self._tell()
+
+    def _on_page(self, page: Page) -> None:
+        self._pages.append(page)
+        page.on("crash", lambda _: self.note_crash("renderer"))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        self._keep(message.type, message.text)
+
+    def _on_error(self, error: WebError) -> None:
+        self._keep("pageerror", str(error.error))
+
+    def _keep(self, kind: str, text: str) -> None:
+        if len(self.console) < CONSOLE_LIMIT:
+            self.console.append(ConsoleLine(kind=kind, text=text[:2000], at=self._log.now()))
+
+    async def _read(self, live: LiveExchange) -> None:
+        try:
+            response = await live.request.response()
+            live.body = await response.body() if response is not None else None
+        except PlaywrightError:
+            live.body = None  # the page has moved on; an unread body is no evidence either way
+        self._tell()
+
+    def _tell(self) -> None:
+        self.changed.set()
+
+    def _current(self, request: Request) -> LiveExchange | None:
+        """The exchange of a request, unless a redirect has led it on."""
+        live = self._by_request.get(request)
+        return live if live is not None and live.request is request else None
+
+    def _page_number(self, request: Request) -> int:
+        try:
+            page = request.frame.page
+        except PlaywrightError:  # a service worker's request has no frame
+            return 0
+        return self._pages.index(page) if page in self._pages else 0
+
+    # Freezing
+
+    def _joined(self) -> dict[int, WireEntry]:
+        """The protocol's entry for each exchange of which both sides saw the same number."""
+        if self._wire is None:
+            return {}
+        seen: defaultdict[RequestKey, list[LiveExchange | None]] = defaultdict(list)
+        for live in self.exchanges:
+            for request in _chain(live.request):
+                seen[_key(request)].append(live if request is live.request else None)
+        joined: dict[int, WireEntry] = {}
+        for key, lives in seen.items():
+            entries = self._wire.entries(key)
+            if len(entries) == len(lives):
+                joined.update({live.id: entry for live, entry in zip(lives, entries, strict=True) if live})
+        return joined
+
+    def _frozen(self, live: LiveExchange, wire: WireEntry | None) -> Exchange:
+        navigation = live.first.is_navigation_request()
+        encoded = "content-encoding" in live.response_headers
+        length = live.response_headers.get("content-length", "")
+        return Exchange(
+            id=live.id,
+            method=live.method,
+            url=live.url,
+            resource_type=live.request.resource_type,
+            started=live.started,
+            frame_url=live.frame_url,
+            main_document=navigation and live.in_main_frame,
+            frame_document=navigation and not live.in_main_frame,
+            navigation_of=live.navigation_of,
+            hops=tuple(live.hops),
+            final_url=live.request.url if live.hops else None,
+            responded=live.responded,
+            ended=live.ended,
+            status=live.status,
+            failure=live.failure,
+            finished=live.finished,
+            response_headers=live.response_headers,
+            request_headers=live.first.headers,
+            announced=int(length) if length.isdigit() and not encoded else None,
+            received=wire.received if wire else (len(live.body) if live.body is not None else None),
+            digest=None if live.body is None else hashlib.sha256(live.body).hexdigest(),
+            body=self._declared_json(live),
+            operation=_operation(live.first),
+            script_async=live.script_async,
+            protocol=wire.protocol if wire else None,
+            fault=live.fault,
+            broken_by_fault=live.broken_by_fault,
+            page=live.page,
+        )
+
+    def _declared_json(self, live: LiveExchange) -> str | None:
+        if live.id not in self.declared or live.body is None or len(live.body) > BODY_LIMIT:
+            return None
+        text = live.body.decode("utf-8", errors="replace")
+        try:
+            json.loads(text)
+        except ValueError:
+            return None
+        return text
+
+
+def _chain(request: Request) -> Iterator[Request]:
+    """A request and those that redirected to it, the first one first."""
+    if request.redirected_from is not None:
+        yield from _chain(request.redirected_from)
+    yield request
+
+
+def _key(request: Request) -> RequestKey:
+    return request.method, urldefrag(request.url).url
+
+
+def _redirects(live: LiveExchange) -> bool:
+    return live.status in {301, 302, 303, 307, 308} and "location" in live.response_headers
+
+
+def _frame(request: Request) -> tuple[str, bool]:
+    """The URL of the frame that asks, and whether it is a page's main frame."""
+    try:
+        frame = request.frame
+    except PlaywrightError:  # a new page's first request, or a service worker's
+        return "", request.is_navigation_request()
+    return frame.url, frame.parent_frame is None
+
+
+def _operation(request: Request) -> str | None:
+    """The operation that a GraphQL or JSON-RPC request names in its body."""
+    if request.method != "POST" or request.resource_type not in _READ_TYPES:
+        return None
+    try:
+        sent = json.loads(request.post_data or "")
+    except (ValueError, UnicodeDecodeError):
+        return None
+    if not isinstance(sent, dict):
+        return None
+    named = sent.get("operationName") or (sent.get("method") if "jsonrpc" in sent else None)
+    return named if isinstance(named, str) else None

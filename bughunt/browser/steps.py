@@ -1,0 +1,218 @@
+"""The charter's steps: each awaited call into Playwright, when it began and ended, and where it was written.
+
+Playwright's public classes are wrapped once, on import. A call is recorded where a charter makes it (a
+context variable tells); everywhere else the wrapper only passes it on.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from msgspec import structs
+from playwright import async_api
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from bughunt.verdict.record import Step
+
+__all__ = ["StepLog", "recording", "timed_out"]
+
+#: Playwright's classes whose awaited methods are steps.
+_LOOKED_AT = (
+    *("Page", "Frame", "Locator", "ElementHandle", "Keyboard", "Mouse", "Touchscreen"),
+    *("PageAssertions", "LocatorAssertions", "APIResponseAssertions"),
+)
+
+#: What can make a page navigate or send, as opposed to looking at it.
+_ACTS = frozenset(
+    {
+        *("goto", "reload", "go_back", "go_forward", "set_content", "set_input_files", "select_option"),
+        *("click", "dblclick", "tap", "press", "press_sequentially", "type", "fill", "clear", "insert_text"),
+        *("check", "uncheck", "set_checked", "drag_to", "drag_and_drop", "drop", "dispatch_event"),
+        *("focus", "hover", "down", "up", "move", "wheel", "evaluate", "evaluate_handle"),
+    }
+)
+
+#: What answers at once, so that more time would not have helped.
+_NEVER_WAITS = frozenset(
+    {"wait_for_timeout", "is_visible", "is_hidden", "count", "all", "content", "to_be_ok"}
+)
+
+#: Seconds after a step in which what the page does is still the step's doing.
+AFTERMATH = 0.3
+
+
+class StepLog:
+    """The steps of one load, in the order in which they began."""
+
+    def __init__(
+        self, file: Path, clock: Callable[[], float] = time.monotonic, *, patient: bool = False
+    ) -> None:
+        self.patient = patient
+        self._file = str(file)
+        self._clock = clock
+        self._origin = clock()
+        self._steps: list[Step] = []
+        self._raised: dict[int, BaseException] = {}
+
+    def now(self) -> float:
+        """Seconds since the load began."""
+        return self._clock() - self._origin
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps so far."""
+        return tuple(self._steps)
+
+    def acting(self) -> int | None:
+        """The step that may have caused what the page does now: one that acts, under way or just over."""
+        now = self.now()
+        for step in reversed(self._steps):
+            if step.acts and (step.ended is None or now - step.ended <= AFTERMATH):
+                return step.index
+        return None
+
+    def last_action(self) -> float:
+        """When the last acting step ended; the beginning where there was none."""
+        return max((s.ended for s in self._steps if s.acts and s.ended is not None), default=0.0)
+
+    def raised_by(self, error: BaseException) -> Step | None:
+        """The step that raised this very exception; None: the charter's own code did."""
+        innermost = max((i for i, raised in self._raised.items() if raised is error), default=None)
+        return None if innermost is None else self._steps[innermost]
+
+    def lines_of(self, error: BaseException) -> tuple[int, ...]:
+        """The lines of the charter's file on the way to the exception, outermost first."""
+        lines, traceback = [], error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self._file:
+                lines.append(traceback.tb_lineno)
+            traceback = traceback.tb_next
+        return tuple(lines)
+
+    @contextmanager
+    def step(self, name: str, target: str, *, waits: bool = True, acts: bool = False) -> Iterator[None]:
+        """Record one step around the `with` block."""
+        index = len(self._steps)
+        begun = Step(
+            index=index, name=name, target=target, line=self._line(), began=self.now(), waits=waits, acts=acts
+        )
+        self._steps.append(begun)
+        try:
+            yield
+        except BaseException as error:
+            self._raised[index] = error
+            raise
+        finally:
+            self._steps[index] = structs.replace(begun, ended=self.now())
+
+    def _line(self) -> int:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self._file:
+                return frame.f_lineno
+            frame = frame.f_back
+        return 0
+
+
+def timed_out(step: Step | None, error: BaseException) -> bool:
+    """Whether an exception means that a step that waits gave up because its time had run out."""
+    gave_up = isinstance(error, AssertionError | PlaywrightTimeout) or getattr(error, "out_of_time", False)
+    return step is not None and step.waits and gave_up
+
+
+_current: ContextVar[StepLog | None] = ContextVar("bughunt_steps", default=None)
+_inside: ContextVar[bool] = ContextVar("bughunt_inside_step", default=False)
+
+
+@contextmanager
+def recording(log: StepLog) -> Iterator[None]:
+    """Within the block, what this task awaits of Playwright is recorded in `log`."""
+    token = _current.set(log)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def _wrapped(kind: str, name: str, original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    acts, waits = name in _ACTS, name not in _NEVER_WAITS
+
+    @functools.wraps(original)
+    async def call(self: Any, *args: Any, **kwargs: Any) -> Any:  # Any: whatever Playwright takes
+        log = _current.get()
+        if log is None or _inside.get():
+            return await original(self, *args, **kwargs)
+        if log.patient and name in {"goto", "reload"}:
+            kwargs.setdefault("wait_until", "domcontentloaded")
+        token = _inside.set(True)
+        try:
+            with log.step(f"{kind}.{name}", _target(self, args), waits=waits, acts=acts):
+                return await original(self, *args, **kwargs)
+        finally:
+            _inside.reset(token)
+
+    return call
+
+
+def _wrapped_manager(kind: str, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:  # Any: whatever Playwright takes
+        manager, log = original(self, *args, **kwargs), _current.get()
+        if log is None:
+            return manager
+        return _RecordedManager(manager, log.step(f"{kind}.{name}", _target(self, args)))
+
+    return call
+
+
+class _RecordedManager:
+    """`async with page.expect_response(...)`, recorded from its beginning to the end of its wait."""
+
+    def __init__(self, manager: Any, step: AbstractContextManager[None]) -> None:
+        self._manager = manager
+        self._step = step
+
+    async def __aenter__(self) -> Any:
+        self._step.__enter__()
+        return await self._manager.__aenter__()
+
+    async def __aexit__(self, *raised: Any) -> None:
+        try:
+            await self._manager.__aexit__(*raised)
+        except BaseException as error:
+            self._step.__exit__(type(error), error, error.__traceback__)
+            raise
+        self._step.__exit__(*raised)
+
+
+def _target(subject: Any, args: tuple[Any, ...]) -> str:
+    """What a step is about: the locator's selector, else the first text argument."""
+    inner = getattr(subject, "_impl_obj", None)
+    locator = getattr(
+        inner, "_actual_locator", inner
+    )  # Playwright shows a locator's selector in its repr only
+    selector = getattr(locator, "_selector", None)
+    if isinstance(selector, str):
+        return selector
+    return next((value for value in args if isinstance(value, str)), "")[:200]
+
+
+def _wrap_playwright() -> None:
+    for looked_at in (getattr(async_api, name) for name in _LOOKED_AT):
+        for name, method in list(vars(looked_at).items()):
+            if not name.startswith("_") and inspect.iscoroutinefunction(method):
+                setattr(looked_at, name, _wrapped(looked_at.__name__, name, method))
+            elif name.startswith("expect_"):
+                setattr(looked_at, name, _wrapped_manager(looked_at.__name__, name, method))
+
+
+_wrap_playwright()

@@ -1,0 +1,104 @@
+"""Which exchanges of a load could be the cause of what it showed.
+
+Source of the rules: "Which exchanges could be the cause" in docs/explanation/verdicts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from urllib.parse import urlsplit
+
+from bughunt.verdict.record import Exchange, LoadRecord
+from fault_routes.patterns import matches
+
+__all__ = ["Causality", "is_own", "same_request"]
+
+#: What a load never hangs on unless the charter declares it: decoration, and messages that nobody reads.
+INCIDENTAL_TYPES = frozenset(
+    {"image", "font", "media", "stylesheet", "ping", "manifest", "texttrack", "cspviolationreport", "other"}
+)
+
+
+def is_own(url: str, own_hosts: Iterable[str]) -> bool:
+    """Whether a URL belongs to the app: its host, a subdomain of it, or an exact `host:port`."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    return bool(host) and any(
+        parts.netloc.lower() == own or host == own or host.endswith("." + own) for own in own_hosts
+    )
+
+
+def same_request(one: Exchange, other: Exchange) -> bool:
+    """Whether two exchanges ask for the same: method, URL without the query, and operation if named."""
+    return _request_key(one) == _request_key(other)
+
+
+def _request_key(exchange: Exchange) -> tuple[str, str, str, str | None]:
+    parts = urlsplit(exchange.url)
+    return exchange.method, parts.netloc, parts.path, exchange.operation
+
+
+class Causality:
+    """Answers, for one load, which of its exchanges are causal."""
+
+    def __init__(self, load: LoadRecord) -> None:
+        self._load = load
+        self._scope = load.scope
+
+    def declared(self, exchange: Exchange) -> bool:
+        """Whether the charter says that what it looks at rests on this exchange."""
+        return any(
+            matches(pattern, exchange.url) and method in (None, exchange.method)
+            for pattern, method in self._declarations
+        )
+
+    def causal(self, exchange: Exchange) -> bool:
+        """Whether this exchange could explain what the load showed."""
+        if self.declared(exchange) or self.document(exchange):
+            return True
+        if not self._open or self._ignored(exchange) or exchange.resource_type in INCIDENTAL_TYPES:
+            return False
+        if not self._asked_by_own_frame(exchange):
+            return False
+        if exchange.resource_type == "script":
+            return self.own(exchange) or exchange.script_async is not True
+        return True
+
+    def document(self, exchange: Exchange) -> bool:
+        """Whether this is the page under test itself (or one that it opened)."""
+        return exchange.main_document and (exchange.page == 0 or self.own(exchange))
+
+    def own(self, exchange: Exchange) -> bool:
+        """Whether the exchange went to the app's own origins."""
+        return is_own(exchange.url, self._scope.own_hosts)
+
+    @cached_property
+    def _declarations(self) -> tuple[tuple[str, str | None], ...]:
+        listed = tuple((pattern, None) for pattern in self._scope.depends_on or ())
+        return (*((d.pattern, d.method) for d in self._load.declarations), *listed)
+
+    @cached_property
+    def _open(self) -> bool:
+        """The list is open unless `depends_on` closed it and everything on it was at least asked for:
+        an app that never asks may have stumbled over something else before."""
+        return self._scope.depends_on is None or any(
+            not any(matches(pattern, x.url) and method in (None, x.method) for x in self._load.exchanges)
+            for pattern, method in self._declarations
+        )
+
+    def _ignored(self, exchange: Exchange) -> bool:
+        return any(matches(pattern, exchange.url) for pattern in self._scope.ignore)
+
+    def _asked_by_own_frame(self, exchange: Exchange) -> bool:
+        """A third party's frame (an advertisement) is not the app; a blank frame is its parent's."""
+        if exchange.frame_document:
+            return self.own(exchange)
+        is_web_page = exchange.frame_url.startswith(("http:", "https:"))
+        return not is_web_page or self._is_page_under_test(exchange.frame_url)
+
+    def _is_page_under_test(self, url: str) -> bool:
+        return is_own(url, self._scope.own_hosts) or any(
+            x.main_document and x.page == 0 and urlsplit(x.final_url or x.url).netloc == urlsplit(url).netloc
+            for x in self._load.exchanges
+        )

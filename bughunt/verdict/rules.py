@@ -1,0 +1,262 @@
+"""From loads to a verdict. Source of the rules: "From loads to a verdict" in docs/explanation/verdicts.md.
+
+    the first load held                        PASS
+    two loads with the same mismatch           BUG, intermittent if any load held
+    no mismatch, and a load held               PASS, recovered
+    no mismatch, and two loads blocked         ENV_ERROR with the causes of every load
+    a mismatch that did not come again in 5    ENV_ERROR, unreproduced
+    a check error, or an exception that came again in health    no verdict, CHECK_ERROR
+
+ENV_ERROR is never the "else": without a recorded cause there is none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bughunt.verdict.endings import judge_load
+from bughunt.verdict.judgement import (
+    Cause,
+    CauseKind,
+    Ending,
+    Judgement,
+    Level,
+    LoadJudgement,
+    Reason,
+    State,
+    Verdict,
+)
+from bughunt.verdict.record import LoadRecord
+from bughunt.verdict.wording import causes_sentence
+
+__all__ = ["MAX_LOADS", "RULES_VERSION", "LoadAgain", "claim", "decide"]
+
+#: Stored with every judgement; raise it with every change of a rule.
+RULES_VERSION = 1
+
+#: Loads that count, at most, before a mismatch is called unreproduced.
+MAX_LOADS = 5
+
+#: Seconds of a `Retry-After` that are obeyed at most.
+LONGEST_RETRY_AFTER = 30.0
+
+
+class LoadAgain(Struct, frozen=True, kw_only=True):
+    """No verdict yet: take another load."""
+
+    why: str
+    retry_after: float = 0.0
+    """Seconds that a server asked to be left alone for, at most 30."""
+    patient: bool = False
+    """Let `goto` wait for the document only."""
+
+
+def decide(loads: Sequence[LoadRecord], *, max_loads: int = MAX_LOADS) -> Judgement | LoadAgain:
+    """The verdict on these loads, or that another one is needed. Pure; `loads` in the order they were taken.
+
+    Raises ValueError without a load.
+    """
+    if not loads:
+        raise ValueError("There is nothing to decide before the first load.")
+    endings = tuple(judge_load(load) for load in loads)
+    counted = tuple(e for e in endings if e.ending is not Ending.HELD_UP)
+    held = any(e.ending is Ending.HELD for e in counted)
+    mismatches = _by_signature(counted, Ending.MISMATCH)
+    blocked = [e for e in counted if e.ending is Ending.BLOCKED]
+
+    if any(e.ending is Ending.HARNESS_ERROR for e in counted):
+        return _no_verdict(endings, Reason.HARNESS_ERROR, "harness")
+    if any(e.ending is Ending.CHECK_ERROR for e in counted):
+        return _no_verdict(endings, Reason.CHECK_ERROR, "check error")
+    if mismatches and mismatches.most_common(1)[0][1] >= 2:
+        return _bug(endings, counted, mismatches.most_common(1)[0][0], intermittent=held)
+    if held and not mismatches:
+        return _passed(endings, counted)
+    if len(blocked) >= 2 and not mismatches:
+        return _env_error(endings, counted, "blocked twice")
+    repeated = _by_signature(counted, Ending.UNCLEAR)
+    if repeated and repeated.most_common(1)[0][1] >= 2:
+        return _no_verdict(endings, Reason.CHECK_ERROR, "exception came again")
+    if len(counted) >= max_loads:
+        return _at_the_limit(endings, counted)
+    return _again(loads, endings)
+
+
+def claim(load: LoadRecord) -> Judgement:
+    """What an agent claims that looks once and verifies nothing: whatever looks like a bug is one. Pure."""
+    ended = judge_load(load)
+    if ended.ending is Ending.HARNESS_ERROR:
+        return _no_verdict((ended,), Reason.HARNESS_ERROR, "harness")
+    holds = load.failure is None and load.crash is None
+    return Judgement(
+        rules_version=RULES_VERSION,
+        state=State.FAILED,
+        verdict=Verdict.PASS if holds else Verdict.BUG,
+        reason=Reason.UNVERIFIED,
+        level=Level.E3,
+        rule="claim",
+        sentence="Claimed after one load, not verified: "
+        + (
+            "the charter held."
+            if holds
+            else f"{load.failure.message.splitlines()[0] if load.failure else 'crash'}"
+        ),
+        loads=1,
+        endings=(ended,),
+    )
+
+
+def _by_signature(endings: Sequence[LoadJudgement], ending: Ending) -> Counter[str]:
+    return Counter(e.signature or "" for e in endings if e.ending is ending)
+
+
+def _passed(endings: tuple[LoadJudgement, ...], counted: Sequence[LoadJudgement]) -> Judgement:
+    last = next(e for e in counted if e.ending is Ending.HELD)
+    recovered = len(counted) > 1
+    lead_in = (
+        f"The charter held on load {last.load}, after {_before(counted)}."
+        if recovered
+        else "The charter held."
+    )
+    return Judgement(
+        rules_version=RULES_VERSION,
+        state=State.DONE,
+        verdict=Verdict.PASS,
+        reason=None,
+        level=Level.E4,
+        rule="recovered" if recovered else "held",
+        sentence=lead_in + _asides(endings, last),
+        loads=len(counted),
+        causes=_all_causes(counted),
+        endings=endings,
+        recovered=recovered,
+        degraded=last.degraded,
+    )
+
+
+def _before(counted: Sequence[LoadJudgement]) -> str:
+    earlier = [e for e in counted if e.ending is not Ending.HELD]
+    return "; ".join(e.reason for e in earlier)
+
+
+def _asides(endings: Sequence[LoadJudgement], last: LoadJudgement) -> str:
+    said = f" Degraded: {last.reason}." if last.degraded else ""
+    held_up = next((e for e in endings if e.ending is Ending.HELD_UP), None)
+    return said + (f" Load {held_up.load} was not counted: {held_up.reason}." if held_up else "")
+
+
+def _bug(
+    endings: tuple[LoadJudgement, ...],
+    counted: Sequence[LoadJudgement],
+    signature: str,
+    *,
+    intermittent: bool,
+) -> Judgement:
+    first = next(i for i, e in enumerate(counted) if e.signature == signature)
+    same = [e for e in counted if e.ending is Ending.MISMATCH and e.signature == signature]
+    now_and_then = " It comes and goes: other loads held." if intermittent else ""
+    return Judgement(
+        rules_version=RULES_VERSION,
+        state=State.DONE,
+        verdict=Verdict.BUG,
+        reason=None,
+        level=Level.E5,
+        rule="mismatch, healthy network",
+        sentence=f"{_stop(same[0].reason)} The same on loads {' and '.join(str(e.load) for e in same)}, "
+        f"while everything that it rests on was answered well.{now_and_then}",
+        loads=first + 1,
+        confirmations=len(counted) - first - 1,
+        causes=_all_causes(counted),
+        endings=endings,
+        intermittent=intermittent,
+    )
+
+
+def _stop(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?")) else sentence + "."
+
+
+def _env_error(
+    endings: tuple[LoadJudgement, ...],
+    counted: Sequence[LoadJudgement],
+    rule: str,
+    extra: tuple[Cause, ...] = (),
+) -> Judgement:
+    causes = (*_all_causes(counted), *extra)
+    return Judgement(
+        rules_version=RULES_VERSION,
+        state=State.FAILED,
+        verdict=Verdict.ENV_ERROR,
+        reason=Reason.ENV_ERROR,
+        level=Level.E3,
+        rule=rule,
+        sentence=f"The answer could not be seen: {causes_sentence(causes)}.",
+        loads=len(counted),
+        causes=causes,
+        endings=endings,
+    )
+
+
+def _at_the_limit(endings: tuple[LoadJudgement, ...], counted: Sequence[LoadJudgement]) -> Judgement:
+    lone = [e for e in counted if e.ending is Ending.MISMATCH]
+    if not lone:
+        return _no_verdict(endings, Reason.CHECK_ERROR, "no two loads alike")
+    unreproduced = tuple(
+        Cause(
+            kind=CauseKind.UNREPRODUCED,
+            load=e.load,
+            layer="product",
+            reason=f"a mismatch that did not come again in {len(counted)} loads: {e.reason}",
+            hint="may be a rare bug: the mismatch was seen with a healthy network",
+        )
+        for e in lone
+    )
+    return _env_error(endings, counted, "unreproduced", unreproduced)
+
+
+def _no_verdict(endings: tuple[LoadJudgement, ...], reason: Reason, rule: str) -> Judgement:
+    wanted = {
+        Reason.HARNESS_ERROR: (Ending.HARNESS_ERROR,),
+        Reason.CHECK_ERROR: (Ending.CHECK_ERROR, Ending.UNCLEAR),
+    }
+    told = next((e.reason for e in reversed(endings) if e.ending in wanted[reason]), endings[-1].reason)
+    lead_in = "The check itself is broken" if reason is Reason.CHECK_ERROR else "BugHunt itself failed"
+    return Judgement(
+        rules_version=RULES_VERSION,
+        state=State.FAILED,
+        verdict=None,
+        reason=reason,
+        level=Level.E3,
+        rule=rule,
+        sentence=f"{lead_in}: {_stop(told)}",
+        loads=len([e for e in endings if e.ending is not Ending.HELD_UP]),
+        causes=_all_causes(endings),
+        endings=endings,
+    )
+
+
+def _all_causes(endings: Sequence[LoadJudgement]) -> tuple[Cause, ...]:
+    return tuple(cause for e in endings for cause in e.causes)
+
+
+def _again(loads: Sequence[LoadRecord], endings: Sequence[LoadJudgement]) -> LoadAgain:
+    held_up = any(e.ending is Ending.HELD_UP for e in endings)
+    return LoadAgain(
+        why=f"load {endings[-1].load}: {endings[-1].reason}",
+        retry_after=_retry_after(loads[-1], endings[-1]),
+        patient=held_up,
+    )
+
+
+def _retry_after(load: LoadRecord, ended: LoadJudgement) -> float:
+    """The longest `Retry-After` in seconds among the causes of the last load, at most 30."""
+    blamed = {cause.exchange for cause in ended.causes}
+    asked = [0.0]
+    for exchange in load.exchanges:
+        if exchange.id in blamed:
+            value = next((v for k, v in exchange.response_headers.items() if k.lower() == "retry-after"), "")
+            asked.append(float(value) if value.strip().isdigit() else 0.0)
+    return min(max(asked), LONGEST_RETRY_AFTER)

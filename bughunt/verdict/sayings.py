@@ -1,0 +1,220 @@
+"""What an exchange says: the environment's fault, the product's, or nothing.
+
+An exchange is judged as it stood when the charter failed (or returned): what came only afterwards could
+not have been shown. Source of the rules: "What a causal exchange says" in docs/explanation/verdicts.md.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from bughunt.verdict.causality import Causality, same_request
+from bughunt.verdict.judgement import CauseKind
+from bughunt.verdict.record import Declaration, Exchange, LoadRecord, Step
+from fault_routes.patterns import matches
+
+__all__ = ["PRODUCT", "Says", "Testimony"]
+
+
+class _Product(StrEnum):
+    PRODUCT = "product"
+
+
+#: The product itself is to blame for how this exchange ended.
+PRODUCT = _Product.PRODUCT
+
+Says = CauseKind | _Product | None
+"""A kind of environment cause, `PRODUCT`, or None: nothing."""
+
+#: Seconds after a request before its silence, or its body's, says anything.
+PATIENCE = 1.0
+#: Seconds within which a page that drops its own request did not wait for an answer.
+AT_ONCE = 0.1
+#: Seconds between an abort and a navigation of the charter's that explains it.
+NAVIGATION_WINDOW = 0.3
+#: Seconds before a step gave up in which an answer came too late to be shown.
+TOO_LATE = 1.0
+
+ENVIRONMENT_STATUS = frozenset({408, 425, 429})
+ACCESS_STATUS = frozenset({401, 403, 407})
+#: Content that is meant to arrive bit by bit: open, or cancelled after some of it, is how it should be.
+STREAM_TYPES = (
+    "text/event-stream",
+    "application/x-ndjson",
+    "application/stream",
+    "application/grpc",
+    "multipart/",
+)
+
+
+class Testimony:
+    """Answers, for one load, what each of its exchanges says."""
+
+    __test__ = False  # no test class, whatever pytest thinks of its name
+
+    def __init__(self, load: LoadRecord, causality: Causality) -> None:
+        self._load = load
+        self._causality = causality
+        self._cut = load.failure.at if load.failure else load.ended
+
+    def says(self, exchange: Exchange) -> Says:
+        """What this exchange says about the load, by the first rule that applies."""
+        if self._healed(exchange):
+            return None
+        said = self._by_fault(exchange) or self._by_status(exchange) or self._by_failure(exchange)
+        if exchange.status is None and said is None and exchange.failure is None:
+            said = self._by_silence(exchange)
+        elif said is None and exchange.failure is None:
+            said = self._by_body(exchange)
+        if (
+            isinstance(said, CauseKind)
+            and said is not CauseKind.ACCESS
+            and self._causality.document(exchange)
+        ):
+            return CauseKind.DOCUMENT
+        return said
+
+    def moved(self, declaration: Declaration) -> Exchange | None:
+        """The exchange by which a declared body changed after the charter had read it, if one did."""
+        read = next((x for x in self._load.exchanges if x.id == declaration.exchange), None)
+        if read is None or read.digest is None:
+            return None
+        for x in self._load.exchanges:
+            asked_again = x.id > read.id and matches(declaration.pattern, x.url) and same_request(x, read)
+            if asked_again and x.digest not in (None, read.digest) and self._ended_before(x, self._cut):
+                return x
+        return None
+
+    # What happened to one exchange
+
+    def _healed(self, exchange: Exchange) -> bool:
+        """The same request was asked again and answered well before the charter gave up."""
+        return any(
+            other.id > exchange.id and same_request(other, exchange) and self._answered_well(other)
+            for other in self._load.exchanges
+        )
+
+    def _answered_well(self, x: Exchange) -> bool:
+        in_time = x.responded is not None and x.responded <= self._cut
+        if not in_time or x.failure is not None or x.status is None or x.status >= 400 or x.broken_by_fault:
+            return False
+        return self._ended_before(x, self._cut) or self._by_body(x) is None
+
+    @staticmethod
+    def _ended_before(x: Exchange, instant: float) -> bool:
+        return x.finished and x.ended is not None and x.ended <= instant
+
+    def _by_fault(self, x: Exchange) -> Says:
+        """What we broke ourselves is never the product's doing, whatever it looks like."""
+        if not x.broken_by_fault:
+            return None
+        if x.status is not None and x.status >= 400:
+            return CauseKind.STATUS
+        if x.failure is not None and self._age(x) < AT_ONCE:
+            return CauseKind.NETWORK
+        return CauseKind.MALFORMED if x.finished and x.status is not None else None
+
+    def _by_status(self, x: Exchange) -> Says:
+        if x.status is None or x.status < 400:
+            return None
+        if x.status >= 500 or x.status in ENVIRONMENT_STATUS:
+            return CauseKind.STATUS
+        return CauseKind.ACCESS if x.status in ACCESS_STATUS else PRODUCT
+
+    def _by_failure(self, x: Exchange) -> Says:
+        if x.failure is None or (x.status is not None and x.status >= 400):
+            return None
+        if x.failure == "net::ERR_ABORTED":
+            return self._by_abort(x)
+        # The browser's own refusals (`csp`, `mixed-content`) name no network error.
+        return CauseKind.NETWORK if x.failure.startswith("net::") else PRODUCT
+
+    def _by_abort(self, x: Exchange) -> Says:
+        """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
+        if x.main_document or x.frame_document or self._left_by_charter(x) or self._stream_with_content(x):
+            return None
+        if x.resource_type == "script":
+            return CauseKind.NETWORK if x.status is None else None
+        if x.resource_type not in {"fetch", "xhr"}:
+            return None
+        if self._age(x) >= AT_ONCE:
+            return CauseKind.GAVE_UP
+        return None if self._navigated_at(x.ended or 0.0) else PRODUCT
+
+    def _by_silence(self, x: Exchange) -> Says:
+        """Neither headers nor a failure came."""
+        return CauseKind.NO_ANSWER if self._cut - x.started >= PATIENCE else None
+
+    def _by_body(self, x: Exchange) -> Says:
+        """Good headers came, and no failure."""
+        if x.responded is not None and x.responded > self._cut:
+            return self._by_silence(x)
+        if not self._ended_before(x, self._cut):
+            waited = self._cut - x.started >= PATIENCE
+            return CauseKind.STALLED if waited and self._body_is_due(x) else None
+        if self._empty_by_accident(x):
+            return CauseKind.NETWORK
+        return CauseKind.LATE if self._too_late(x) else None
+
+    def _body_is_due(self, x: Exchange) -> bool:
+        """A body that is still open is missed: not so one that the app never reads, or a stream."""
+        if x.resource_type == "eventsource" or _is_stream(x) or x.status in {204, 304} or x.method == "HEAD":
+            return False
+        if self._causality.document(x) or x.resource_type == "script" or self._causality.declared(x):
+            return True
+        if x.announced is not None:
+            return x.received is not None and x.received < x.announced
+        return x.method == "GET" or x.resource_type == "xhr"
+
+    @staticmethod
+    def _empty_by_accident(x: Exchange) -> bool:
+        """200 over HTTP/1 with no byte, and nothing that said that there would be none (cut headers)."""
+        silent = not {"content-length", "transfer-encoding"} & {name.lower() for name in x.response_headers}
+        over_http1 = (x.protocol or "").startswith("http/1")
+        return x.status == 200 and x.method != "HEAD" and over_http1 and silent and x.received == 0
+
+    def _too_late(self, x: Exchange) -> bool:
+        """It finished so shortly before a waiting step gave up that the page had no time to show it."""
+        step = self._failed_step()
+        failure = self._load.failure
+        if step is None or failure is None or not failure.timed_out or x.ended is None or not step.waits:
+            return False
+        in_second_half = x.ended >= step.began + (failure.at - step.began) / 2
+        if not in_second_half or failure.at - x.ended >= TOO_LATE:
+            return False
+        return not any(
+            other.id < x.id and same_request(other, x) and self._answered_well(other)
+            for other in self._load.exchanges
+        )
+
+    # What happened around it
+
+    def _age(self, x: Exchange) -> float:
+        return (x.ended if x.ended is not None else self._cut) - x.started
+
+    def _failed_step(self) -> Step | None:
+        failure = self._load.failure
+        return None if failure is None or failure.step is None else self._load.steps[failure.step]
+
+    def _left_by_charter(self, x: Exchange) -> bool:
+        """The charter moved the page on while the request was open."""
+        return any(
+            doc.main_document and doc.navigation_of is not None and self._near(doc.started, x.ended)
+            for doc in self._load.exchanges
+        )
+
+    def _navigated_at(self, instant: float) -> bool:
+        return any(doc.main_document and self._near(doc.started, instant) for doc in self._load.exchanges)
+
+    @staticmethod
+    def _near(started: float, instant: float | None) -> bool:
+        return instant is not None and abs(instant - started) <= NAVIGATION_WINDOW
+
+    @staticmethod
+    def _stream_with_content(x: Exchange) -> bool:
+        return x.resource_type == "eventsource" or (_is_stream(x) and bool(x.received))
+
+
+def _is_stream(x: Exchange) -> bool:
+    content_type = next((v for k, v in x.response_headers.items() if k.lower() == "content-type"), "")
+    return content_type.lower().startswith(STREAM_TYPES)

@@ -1,0 +1,97 @@
+"""The words: causes and judgements as sentences that a tester understands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from bughunt.verdict.judgement import Cause, CauseKind
+from bughunt.verdict.record import Exchange, Failure, LoadRecord
+
+__all__ = ["cause_reason", "causes_sentence", "failure_sentence", "hint", "request_name"]
+
+
+def request_name(method: str, url: str) -> str:
+    """`GET /api/cart`: what a tester calls a request."""
+    parts = urlsplit(url)
+    return f"{method} {parts.path or '/'}" if parts.netloc else f"{method} {url}"
+
+
+def cause_reason(kind: CauseKind, exchange: Exchange, load: LoadRecord) -> str:
+    """What became of an exchange, in one clause."""
+    name = request_name(exchange.method, exchange.url)
+    if kind is CauseKind.DOCUMENT:
+        return f"the page itself could not be had: {_what_came(exchange, load)} for {name}"
+    clauses = {
+        CauseKind.NETWORK: f"network error ({exchange.failure or 'an empty answer'}) for {name}",
+        CauseKind.NO_ANSWER: f"no answer from {name} within {_waited(exchange, load)}",
+        CauseKind.STALLED: f"the answer of {name} began and then stalled: its body did not come within "
+        f"{_waited(exchange, load)}",
+        CauseKind.STATUS: f"the server answered {exchange.status} to {name}",
+        CauseKind.ACCESS: f"access was refused ({exchange.status}) for {name}",
+        CauseKind.GAVE_UP: f"the page gave up waiting for {name} after {_seconds(_age(exchange))}",
+        CauseKind.LATE: f"the answer of {name} came only {_seconds(_margin(exchange, load))} "
+        "before the step gave up",
+        CauseKind.MOVED: f"the data of {name} changed after the charter had read it",
+        CauseKind.MALFORMED: f"the answer of {name} was spoilt on its way",
+    }
+    return clauses[kind]
+
+
+def _what_came(exchange: Exchange, load: LoadRecord) -> str:
+    if exchange.failure is not None and (exchange.status is None or exchange.status < 400):
+        return exchange.failure
+    if exchange.status is None:
+        return f"no answer within {_waited(exchange, load)}"
+    return f"status {exchange.status}" if exchange.status >= 400 else "a body that did not come to its end"
+
+
+def hint(kind: CauseKind, exchange: Exchange) -> str | None:
+    """What a person should also consider before blaming the environment."""
+    if kind is CauseKind.ACCESS and exchange.status == 403:
+        return "may be a real access bug"
+    return None
+
+
+def failure_sentence(failure: Failure) -> str:
+    """What the charter saw instead of what it expected, on one line."""
+    where = f" (line {failure.lines[-1]})" if failure.lines else ""
+    lines = [line.strip() for line in failure.message.splitlines() if line.strip()]
+    told = " ".join(lines[:3]) if lines else failure.type
+    return f"{told[:300]}{where}"
+
+
+def causes_sentence(causes: Iterable[Cause]) -> str:
+    """All causes in one clause, the same one on several loads named once."""
+    loads_of: dict[str, list[int]] = {}
+    for cause in causes:
+        loads_of.setdefault(cause.reason, []).append(cause.load)
+    return "; ".join(f"{reason}, {_on_loads(sorted(set(loads)))}" for reason, loads in loads_of.items())
+
+
+def _on_loads(loads: Sequence[int]) -> str:
+    if len(loads) == 1:
+        return f"on load {loads[0]}"
+    if list(loads) == [1, 2]:
+        return "on both loads"
+    return "on loads " + ", ".join(str(n) for n in loads[:-1]) + f" and {loads[-1]}"
+
+
+def _waited(exchange: Exchange, load: LoadRecord) -> str:
+    cut = load.failure.at if load.failure else load.ended
+    return _seconds(cut - exchange.started)
+
+
+def _age(exchange: Exchange) -> float:
+    return (exchange.ended or exchange.started) - exchange.started
+
+
+def _margin(exchange: Exchange, load: LoadRecord) -> float:
+    return (load.failure.at if load.failure else load.ended) - (exchange.ended or 0.0)
+
+
+def _seconds(duration: float) -> str:
+    """Rounded so that two loads of the same fate read the same: 5 s, 0.2 s, 80 ms."""
+    if duration >= 0.95:
+        return f"{duration:.0f} s"
+    return f"{duration:.1f} s" if duration >= 0.095 else f"{duration * 1000:.0f} ms"
