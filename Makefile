@@ -17,10 +17,10 @@ demo: setup     ## The seven scenarios, naive beside careful, and a report
 	@$(BIN)/bughunt demo
 
 test: setup     ## All tests but the slow ones, in random order
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+	@$(BIN)/python -m pytest -n 6 -m "not slow"
 
 test-all: setup ## All tests
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 6
 
 check: .venv/ready  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check .

@@ -21,7 +21,7 @@ from publicsuffixlist import PublicSuffixList
 
 from bughunt.exceptions import SettingsError
 
-__all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings"]
+__all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
 
 SETTINGS_FILE = "bughunt.toml"
 
@@ -62,6 +62,8 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     build_meta: str | None = None
     """A `<meta name=...>` of the document that names the build."""
     ignore_https_errors: bool = False
+    secrets: tuple[str, ...] = ()
+    """What came from the environment and must never be written down. Not a setting."""
 
     @property
     def own_hosts(self) -> tuple[str, ...]:
@@ -146,6 +148,8 @@ def _with(settings: Settings, **changes: object) -> Settings:
 def _checked(name: str, target: Target, settings: Settings, environment: Mapping[str, str]) -> Target:
     where = f"[targets.{name}]"
     _check_url(target.base_url, f"{where} base_url")
+    if target.secrets:
+        raise SettingsError(f"{where} secrets is no setting: write ${{NAME}} where the secret is used.")
     credentials = target.http_credentials
     if credentials is not None:
         credentials = Credentials(
@@ -155,12 +159,21 @@ def _checked(name: str, target: Target, settings: Settings, environment: Mapping
     return msgspec.structs.replace(
         target,
         name=name,
+        secrets=_secrets_of(target, environment),
         http_credentials=credentials,
         extra_headers={k: _header(k, v, environment, where) for k, v in target.extra_headers.items()},
         storage_state=None
         if target.storage_state is None
         else str(Path(settings.root) / target.storage_state),
     )
+
+
+def _secrets_of(target: Target, environment: Mapping[str, str]) -> tuple[str, ...]:
+    texts = [*target.extra_headers.values()]
+    if target.http_credentials is not None:
+        texts.append(target.http_credentials.password)
+    names = [name for text in texts for name in _VARIABLE.findall(text)]
+    return tuple(environment[name] for name in names if environment.get(name))
 
 
 def _header(name: str, value: str, environment: Mapping[str, str], where: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -60,7 +60,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     """Seconds."""
     patient: bool = False
     """Let `goto` wait for the document only."""
-    on_exchanges: Callable[[tuple[Exchange, ...]], None] | None = None
+    on_exchanges: Callable[[tuple[Exchange, ...]], Awaitable[None]] | None = None
     """Told of the exchanges so far, now and then, while a load takes long."""
 
 
@@ -187,7 +187,7 @@ class _Loading:
         tell = self._wanted.on_exchanges
         while tell is not None:
             await asyncio.sleep(2.0)
-            tell(self._recorder.freeze())
+            await tell(self._recorder.freeze())
 
     async def _failure_of(self, task: asyncio.Future[None], deadline: float) -> Failure | None:
         at = self._log.now()

@@ -1,0 +1,328 @@
+"""The commands. Each reads its options, calls what does the work, and shows the result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+
+from bughunt import __version__
+from bughunt.bench import demo as experiment
+from bughunt.charters import Charter, load_charters
+from bughunt.doctor import examine
+from bughunt.exceptions import BughuntError, UsageError
+from bughunt.exit_codes import Allowance, ExitCode, exit_code
+from bughunt.investigation import Investigation
+from bughunt.reports import DemoTable, demo_json, demo_table, investigation_json, summary_table
+from bughunt.session import Session, carry_out, open_tower
+from bughunt.settings import Settings, Target, load_settings, target_at
+from bughunt.showing import (
+    FORMATS,
+    one_line,
+    save_evidence,
+    show_findings,
+    show_record,
+    write_file,
+    write_report,
+    written_as,
+)
+from bughunt.tower import Tower
+from fault_routes import FaultError, FaultPlan, parse_fault
+from target_apps.cart import CartServer
+
+__all__ = ["main"]
+
+app = typer.Typer(
+    name="bughunt",
+    help="Investigate a web app while its network is broken on purpose, and get PASS, BUG or ENV_ERROR "
+    "with the evidence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+bench = typer.Typer(help="Measure what bughunt costs.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+#: What people read; with --json, stdout is JSON and nothing else.
+people = Console(stderr=True)
+
+Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="sqlite:///path/to/tower.db")]
+Report = Annotated[
+    Path | None, typer.Option("--report", metavar="DIR", help="Write all report formats there.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Investigations at a time.")]
+
+
+def main() -> None:
+    """The `bughunt` command: turns errors into one line and an exit code."""
+    logging.basicConfig(level=logging.CRITICAL)
+    try:
+        app()
+    except UsageError as error:
+        _fail(error, ExitCode.USAGE)
+    except BughuntError as error:
+        _fail(error, ExitCode.HARNESS)
+    except KeyboardInterrupt:
+        people.print("Interrupted; what was recorded is kept.")
+        sys.exit(ExitCode.INTERRUPTED)
+
+
+def _fail(error: BughuntError, code: ExitCode) -> None:
+    people.print(one_line(error), style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def _top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"bughunt {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH[::NAME]...", help="Charter files or folders.")],
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="The app under test.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="NAME", help="A target of bughunt.toml.")
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option("--fault", metavar="SPEC", help="Break this: reset:times=1@**/api/cart"),
+    ] = None,
+    agent: Annotated[str, typer.Option("--agent", metavar="careful|naive", help="Who looks.")] = "careful",
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only charters with this tag.")] = None,
+    shard: Annotated[str | None, typer.Option("--shard", metavar="I/N", help="The I-th of N shares.")] = None,
+    workers: Workers = None,
+    db: Db = None,
+    report: Report = None,
+    build: Annotated[str | None, typer.Option("--build", metavar="ID", help="The build under test.")] = None,
+    max_env_errors: Annotated[
+        str, typer.Option("--max-env-errors", metavar="N|P%", help="ENV_ERRORs to put up with.")
+    ] = "0",
+    list_only: Annotated[bool, typer.Option("--list", help="Print what would be investigated.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Investigate charters against a target.
+
+    Exit codes: 0 all PASS, 1 a BUG, 2 usage or charter error or a fault that never fired, 3 ENV_ERROR,
+    4 our own failure, 130 interrupted.
+    """
+    settings = load_settings()
+    chosen = _chosen(settings, paths, tag or [], shard)
+    if list_only:
+        _list(chosen, as_json=as_json)
+        return
+    allowance = Allowance.parse(max_env_errors)
+    aim = _target(settings, base_url, target)
+    plan = _plan(fault or [])
+    wanted = [_investigation(c, aim, _agent(agent), plan, build, settings) for c in chosen]
+    with closing(open_tower(settings, db, [aim])) as tower:
+        session = _carry_out(wanted, tower, workers or settings.workers, as_json=as_json)
+        code = exit_code(session.views, failures=len(session.failures), allowance=allowance)
+        if report is not None:
+            write_report(report, session.views, tower)
+    _conclude(session, code, report, as_json=as_json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def demo(
+    db: Db = "sqlite:///.bughunt/demo.db",
+    report: Report = Path("bughunt-report"),
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Seven scenarios on a shopping cart, a naive agent beside a careful one."""
+    settings = load_settings()
+    with CartServer() as cart, closing(open_tower(settings, db)) as tower:
+        wanted = experiment.investigations(cart.url, settings.load)
+        session = _carry_out(wanted, tower, workers or 4, as_json=as_json)
+        if session.failures:
+            raise BughuntError(session.failures[0])
+        table = experiment.table(session.views)
+        page = write_report(report, session.views, tower, table) if report else None
+    if as_json:
+        _print_json(demo_json(table))
+        return
+    _show_demo(table, page)
+
+
+@app.command()
+def show(
+    record: Annotated[str, typer.Argument(metavar="Q-n|RUN-n", help="Which question or run.")],
+    db: Db = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="DIR", help="Write its evidence there.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the record of one question or run, with its evidence."""
+    kind, number = _record_name(record)
+    with closing(open_tower(load_settings(), db)) as tower:
+        views = tower.views(question=number) if kind == "Q" else [tower.view(number)]
+        if as_json:
+            _print_json(
+                [investigation_json(view) for view in views] if kind == "Q" else investigation_json(views[0])
+            )
+            return
+        out = Console()
+        for view in views:
+            show_record(view, out)
+            for file in save_evidence(view, tower, save) if save else ():
+                out.print(str(file), highlight=False, soft_wrap=True)
+
+
+@app.command()
+def report(
+    form: Annotated[str, typer.Option("--format", metavar="html|junit|json|md")] = "html",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Else stdout.")
+    ] = None,
+    db: Db = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every run, not only each question's latest.")
+    ] = False,
+) -> None:
+    """Write a report of what is stored: the latest run of each question."""
+    if form not in FORMATS:
+        raise UsageError(f"There is no format {form}: choose {', '.join(FORMATS)}.")
+    with closing(open_tower(load_settings(), db)) as tower:
+        text = written_as(form, tower.views(latest=not everything), tower)
+    if output is None:
+        typer.echo(text)
+    else:
+        write_file(output, text.encode())
+        people.print(f"Written: {output}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check the browser, the database, the folders and the model key, and say what to do."""
+    findings = examine(load_settings())
+    if as_json:
+        _print_json({"checks": msgspec.to_builtins(findings)})
+    else:
+        show_findings(findings, Console())
+    if any(finding.required and not finding.ok for finding in findings):
+        raise typer.Exit(ExitCode.HARNESS)
+
+
+def _chosen(
+    settings: Settings, paths: Sequence[str], tags: Sequence[str], shard: str | None
+) -> list[Charter]:
+    charters = load_charters(paths, root=Path(settings.root))
+    tagged = [c for c in charters if not tags or set(tags) & set(c.tags)]
+    if not tagged:
+        known = sorted({tag for c in charters for tag in c.tags})
+        raise UsageError(f"No charter has the tag {' or '.join(tags)}. Tags: {', '.join(known) or 'none'}.")
+    if shard is None:
+        return tagged
+    index, count = _shard(shard)
+    return tagged[index - 1 :: count]
+
+
+def _shard(text: str) -> tuple[int, int]:
+    index, _, count = text.partition("/")
+    if not (index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+        raise UsageError(f"--shard {text}: write I/N with I from 1 to N, 2/4.")
+    return int(index), int(count)
+
+
+def _target(settings: Settings, base_url: str | None, name: str | None) -> Target:
+    if (base_url is None) == (name is None):
+        raise UsageError("Say which app to look at: either --base-url URL or --target NAME.")
+    target = target_at(base_url) if base_url is not None else settings.target(name or "")
+    if target.storage_state is not None and not Path(target.storage_state).is_file():
+        raise UsageError(
+            f"The storage state {target.storage_state} is missing: sign in once and save it with "
+            "context.storage_state(path=...)."
+        )
+    return target
+
+
+def _plan(specs: Sequence[str]) -> FaultPlan:
+    try:
+        return FaultPlan(faults=tuple(parse_fault(spec) for spec in specs))
+    except FaultError as wrong:
+        raise UsageError(str(wrong)) from wrong
+
+
+def _agent(name: str) -> str:
+    if name not in experiment.AGENTS:
+        raise UsageError(f"There is no agent {name}: choose careful or naive.")
+    return name
+
+
+def _investigation(
+    charter: Charter, target: Target, agent: str, plan: FaultPlan, build: str | None, settings: Settings
+) -> Investigation:
+    return Investigation(
+        charter=charter,
+        target=target,
+        agent=agent,
+        plan=plan,
+        build=build,
+        project=settings.project,
+        loading=settings.load,
+    )
+
+
+def _carry_out(wanted: Sequence[Investigation], tower: Tower, workers: int, *, as_json: bool) -> Session:
+    return asyncio.run(carry_out(wanted, tower=tower, workers=workers, console=people, quiet=as_json))
+
+
+def _list(charters: Sequence[Charter], *, as_json: bool) -> None:
+    if as_json:
+        _print_json([{"charter": c.id, "question": c.question, "tags": c.tags} for c in charters])
+        return
+    for c in charters:
+        typer.echo(f"{c.id}  {c.question}" + (f"  [{', '.join(c.tags)}]" if c.tags else ""))
+
+
+def _conclude(session: Session, code: ExitCode, report: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        unfired = [{"run": view.name, "fault": spec} for view, spec in session.unfired]
+        investigations = [investigation_json(view) for view in session.views]
+        _print_json({"investigations": investigations, "unfired_faults": unfired, "exit_code": int(code)})
+    else:
+        Console().print(summary_table(session.views))
+    for view, spec in session.unfired:
+        _tell(f"{view.name}: the planned fault {spec} never fired: no request matched it.")
+    for failure in session.failures:
+        _tell(failure)
+    if report is not None:
+        people.print(f"Report: {report / FORMATS['html']}", highlight=False, soft_wrap=True)
+
+
+def _tell(line: str) -> None:
+    people.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_demo(table: DemoTable, page: Path | None) -> None:
+    out = Console()
+    out.print(demo_table(table))
+    if page is not None:
+        out.print(f"Report: {page}", highlight=False, soft_wrap=True)
+
+
+def _record_name(text: str) -> tuple[str, int]:
+    kind, _, number = text.upper().partition("-")
+    if kind not in {"Q", "RUN"} or not number.isdigit():
+        raise UsageError(f"{text} is neither a question nor a run: write Q-12 or RUN-34.")
+    return kind, int(number)
+
+
+def _print_json(value: Any) -> None:  # Any: JSON
+    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

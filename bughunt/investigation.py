@@ -1,0 +1,251 @@
+"""One RUN, from its reservation to finality.
+
+message → ... → Q → RUN reserved → loads, recorded as evidence as they happen → verdict → finality gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+from playwright.async_api import Browser
+
+from bughunt.agents import AGENTS
+from bughunt.browser.load import LoadOutcome, LoadRequest, take_load
+from bughunt.charters import Charter
+from bughunt.exceptions import BughuntError
+from bughunt.settings import LoadSettings, Target
+from bughunt.tower import EvidenceKind, NewEvidence, NewQuestion, Run, RunRequest, Tower
+from bughunt.verdict.endings import judge_load
+from bughunt.verdict.judgement import Cause, Judgement, Reason, State
+from bughunt.verdict.record import Exchange, LoadRecord, to_json
+from bughunt.verdict.rules import RULES_VERSION
+from fault_routes import FaultLedger, FaultPlan, Firing
+
+__all__ = ["Browsers", "Investigation", "give_up", "investigate", "question_of"]
+
+
+class Investigation(Struct, frozen=True, kw_only=True):
+    """What is to be found out, and how."""
+
+    charter: Charter
+    target: Target
+    agent: str
+    """A name in `bughunt.agents.AGENTS`."""
+    plan: FaultPlan = FaultPlan()
+    """What is broken on purpose; not empty: a drill."""
+    build: str | None = None
+    project: str = "default"
+    loading: LoadSettings = LoadSettings()
+
+
+class Browsers(Protocol):
+    """Where a load's browser comes from: `bughunt.browser.pool.BrowserPool`."""
+
+    async def browser(self) -> Browser:
+        """A running browser."""
+        ...
+
+
+def question_of(what: Investigation) -> NewQuestion:
+    """The Q that this investigation is an attempt at: same charter, target and plan, same Q."""
+    return NewQuestion(
+        project=what.project,
+        charter=what.charter.id,
+        question=what.charter.question,
+        target=what.target.name or what.target.base_url,
+        plan=tuple(fault.spec for fault in what.plan.faults),
+        plan_fingerprint=what.plan.fingerprint,
+    )
+
+
+async def investigate(
+    what: Investigation, *, tower: Tower, browsers: Browsers, owner: str, reserved: Callable[[Run], None]
+) -> Run:
+    """Reserve a RUN, take loads until the agent has a judgement, and end the RUN through the gate.
+
+    `reserved` is told of the RUN as soon as it exists. Interrupted, the RUN is CANCELLED. Raises
+    TowerUnavailable where evidence could not be written: then nothing is said.
+    """
+    question = await asyncio.to_thread(tower.ask, question_of(what))
+    request = RunRequest(
+        question=question.id, agent=what.agent, rules_version=RULES_VERSION, owner=owner, build=what.build
+    )
+    run = await asyncio.to_thread(tower.reserve, request)
+    reserved(run)
+    run = await asyncio.to_thread(tower.start, run.id, owner)
+    attempt = _Attempt(what, tower, browsers, run)
+    try:
+        return await attempt.carry_out()
+    except asyncio.CancelledError:
+        await asyncio.shield(asyncio.to_thread(tower.cancel, run.id, owner, "Interrupted."))
+        raise
+
+
+class _Attempt:
+    """One RUN under way."""
+
+    def __init__(self, what: Investigation, tower: Tower, browsers: Browsers, run: Run) -> None:
+        self._what = what
+        self._tower = tower
+        self._browsers = browsers
+        self._run = run
+        self._ledger = FaultLedger(what.plan)
+        self._written_firings = 0
+        self._written_exchanges: set[int] = set()
+        self._loads: list[LoadOutcome] = []
+
+    async def carry_out(self) -> Run:
+        agent = AGENTS[self._what.agent]
+        judgement = await agent(self._take_load, pause=self._what.loading.pause, sleep=asyncio.sleep)
+        landing = _landing(self._what, self._loads, judgement)
+        return await asyncio.to_thread(
+            self._tower.finish,
+            self._run.id,
+            self._run.owner,
+            judgement,
+            landed_at=datetime.now(UTC) if landing else None,
+            landing_note=landing,
+            evidence=[_cause_evidence(cause) for cause in judgement.causes],
+        )
+
+    async def _take_load(self, *, patient: bool = False) -> LoadRecord:
+        number = len(self._loads) + 1
+        await self._begin_load(number, patient=patient)
+        outcome = await take_load(
+            await self._browsers.browser(),
+            LoadRequest(
+                charter=self._what.charter,
+                target=self._what.target,
+                number=number,
+                ledger=self._ledger,
+                deadline=self._what.loading.deadline,
+                patient=patient,
+                on_exchanges=lambda exchanges: self._write_progress(number, exchanges),
+            ),
+        )
+        self._loads.append(outcome)
+        for secret in outcome.artifacts.secrets if outcome.artifacts else ():
+            self._tower.redactor.learn(secret)
+        await self._write([*_load_evidence(outcome), *self._new_firings(number)])
+        return outcome.record
+
+    async def _begin_load(self, number: int, *, patient: bool) -> None:
+        started = _json_evidence(
+            EvidenceKind.LOAD_STARTED, {"number": number, "patient": patient}, load=number
+        )
+        if number == 1:
+            await self._write([_json_evidence(EvidenceKind.CONDITIONS, _conditions(self._what)), started])
+            return
+        if number == 2:
+            self._run = await asyncio.to_thread(self._tower.verify, self._run.id, self._run.owner)
+        await self._write([started])
+
+    async def _write(self, items: Sequence[NewEvidence]) -> None:
+        await asyncio.to_thread(self._tower.add_evidence, self._run.id, self._run.owner, items)
+
+    async def _write_progress(self, number: int, exchanges: Sequence[Exchange]) -> None:
+        """While a load takes long, what has ended is written already: a killed process leaves it behind."""
+        ended = [x for x in exchanges if x.ended is not None and x.id not in self._written_exchanges]
+        if ended:
+            await self._write(
+                [
+                    _json_evidence(EvidenceKind.EXCHANGES, msgspec.to_builtins(ended), load=number),
+                    *self._new_firings(number),
+                ]
+            )
+            self._written_exchanges.update(x.id for x in ended)
+
+    def _new_firings(self, load: int) -> list[NewEvidence]:
+        fired = self._ledger.firings[self._written_firings :]
+        self._written_firings += len(fired)
+        return [_firing_evidence(firing, load) for firing in fired]
+
+
+def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
+    return {
+        "agent": what.agent,
+        "base_url": what.target.base_url,
+        "build": what.build,
+        "charter_digest": hashlib.sha256(what.charter.file.read_bytes()).hexdigest(),
+        "deadline": what.charter.timeout or what.loading.deadline,
+        "pause": what.loading.pause,
+        "plan": [fault.spec for fault in what.plan.faults],
+        "rules_version": RULES_VERSION,
+    }
+
+
+def _json_evidence(kind: EvidenceKind, value: Any, *, load: int | None = None) -> NewEvidence:
+    return NewEvidence(kind=kind, data=msgspec.json.encode(value), load=load)
+
+
+def _firing_evidence(firing: Firing, load: int) -> NewEvidence:
+    return _json_evidence(EvidenceKind.FIRING, firing, load=load)
+
+
+def _cause_evidence(cause: Cause) -> NewEvidence:
+    return NewEvidence(
+        kind=EvidenceKind.CAUSE, data=to_json(cause), load=cause.load, cause=cause.kind, layer=cause.layer
+    )
+
+
+def _load_evidence(outcome: LoadOutcome) -> list[NewEvidence]:
+    record, artifacts = outcome.record, outcome.artifacts
+    judged = judge_load(record)
+    load = record.number
+    found = [
+        NewEvidence(kind=EvidenceKind.NETWORK, data=to_json(record), load=load),
+        NewEvidence(
+            kind=EvidenceKind.LOAD,
+            data=to_json(judged),
+            load=load,
+            ending=judged.ending,
+            signature=judged.signature,
+        ),
+    ]
+    if artifacts is None:
+        return found
+    pictures = (
+        (EvidenceKind.SCREENSHOT, artifacts.screenshot, "image/png", "png"),
+        (EvidenceKind.ARIA, artifacts.aria and artifacts.aria.encode(), "text/plain", "aria.txt"),
+        (EvidenceKind.TRACE, artifacts.trace, "application/zip", "trace.zip"),
+    )
+    found += [
+        NewEvidence(kind=kind, data=data, media_type=media_type, load=load, name=f"load-{load}.{suffix}")
+        for kind, data, media_type, suffix in pictures
+        if data
+    ]
+    return found
+
+
+def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement) -> str | None:
+    """Where and what was seen, in the target itself; None where nothing landed."""
+    if judgement.state is not State.DONE:
+        return None
+    seen = loads[-1]
+    build = what.build or next((x.build for x in reversed(loads) if x.build), None)
+    parts = [
+        f"{judgement.verdict} seen at {seen.record.page_url or what.target.base_url}",
+        f"build {build}" if build else "build not named",
+        f"load {seen.record.number}",
+        seen.record.browser,
+    ]
+    return ", ".join(parts)
+
+
+async def give_up(tower: Tower, run: Run, error: Exception) -> str:
+    """End a RUN that our own failure stopped; where even that cannot be written, its lease will run out.
+
+    Returns what to tell the user, one line.
+    """
+    said = str(error) if isinstance(error, BughuntError) else f"{type(error).__name__}: {error}"
+    try:
+        await asyncio.to_thread(tower.fail, run.id, run.owner, Reason.HARNESS_ERROR, said)
+    except BughuntError:
+        return f"{said} RUN-{run.id} is left open; the next start closes it once its lease has run out."
+    return said

@@ -1,0 +1,284 @@
+"""The page and its parts, where nothing is declared (rows P), and the check itself (rows C)."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from playwright.async_api import Page, expect
+
+from bughunt import Network, Reason, Verdict, charter
+from bughunt.browser.pool import BrowserPool
+from tests.cases.looking import (
+    PATIENCE,
+    declares_nothing,
+    look,
+    looks_into_the_frame,
+    reads_the_cart,
+)
+from tests.servers.answers import (
+    After,
+    Answer,
+    CutChunked,
+    Html,
+    Json,
+    NeverAnswer,
+    Reply,
+    Request,
+    Reset,
+    Route,
+    sequence,
+)
+from tests.servers.misbehaving import MisbehavingServer, Routes, refusing_url
+from tests.servers.pages import (
+    CART,
+    SAYS_ENV_ERROR,
+    SAYS_PASS,
+    cart_page,
+    cart_script,
+    console_error,
+    iframe_page,
+    prose,
+    second_total,
+)
+
+PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
+WELL = Json(CART)
+
+
+async def test_a_target_that_refuses_connections_is_an_env_error(browser_pool: BrowserPool) -> None:
+    """P1."""
+    with refusing_url() as url:
+        looked = await look(browser_pool, url, declares_nothing)
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"document"})
+
+
+@pytest.mark.parametrize(
+    "document",
+    [Reply(status=503, body="down"), NeverAnswer(), Reset(), CutChunked()],
+    ids=["503", "never answers", "reset", "cut"],
+)
+async def test_a_document_that_cannot_be_had_is_an_env_error(
+    browser_pool: BrowserPool, document: Answer
+) -> None:
+    """P2, and its siblings."""
+    async with MisbehavingServer({"/": document}) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"document"})
+
+
+def _app(script: Route) -> Routes:
+    return {"/": Html(cart_page(script_src="/app.js")), "/app.js": script, "/api/cart": WELL}
+
+
+SCRIPT = Reply(body=cart_script(), content_type="text/javascript")
+BROKEN = Reply(status=503, body="")
+
+
+async def test_an_own_script_that_fails_once_heals(browser_pool: BrowserPool) -> None:
+    """P3, once."""
+    async with MisbehavingServer(_app(sequence(BROKEN, SCRIPT))) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    assert (looked.judgement.verdict, looked.judgement.recovered) == (PASS, True)
+
+
+@pytest.mark.parametrize("broken", [BROKEN, Reset(), NeverAnswer()], ids=["503", "reset", "never answers"])
+async def test_an_own_script_that_always_fails_is_an_env_error(
+    browser_pool: BrowserPool, broken: Answer
+) -> None:
+    """P3, both."""
+    async with MisbehavingServer(_app(broken)) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    assert looked.judgement.verdict is ENV_ERROR
+
+
+async def test_an_own_script_that_is_missing_is_a_bug(browser_pool: BrowserPool) -> None:
+    """P4."""
+    async with MisbehavingServer({"/": Html(cart_page(script_src="/gone.js")), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    assert (looked.judgement.verdict, looked.kinds) == (BUG, set())
+
+
+#: Pages whose words, or console, are no evidence; each with the right verdict.
+PAGES = {
+    "P5 own script throws": (cart_page(throws=True), BUG),
+    "P6 stylesheet fails": (cart_page(stylesheet="/style.css"), PASS),
+    "P13 bug, claims PASS": (cart_page(wrong_sum=True, extra_html=prose(SAYS_PASS)), BUG),
+    "P14 right, claims ENV_ERROR": (
+        cart_page(extra_html=prose(SAYS_ENV_ERROR) + console_error("net::ERR_CONNECTION_RESET")),
+        PASS,
+    ),
+    "P15 bug, claims ENV_ERROR": (
+        cart_page(wrong_sum=True, extra_html=prose(SAYS_ENV_ERROR) + console_error("net::ERR_CONNECTION_RESET")),
+        BUG,
+    ),
+}
+
+
+@pytest.mark.parametrize(("page", "verdict"), PAGES.values(), ids=PAGES.keys())
+async def test_what_a_page_says_of_itself_changes_nothing(
+    browser_pool: BrowserPool, page: str, verdict: Verdict
+) -> None:
+    """P5, P6, P13-P15."""
+    routes = {"/": Html(page), "/style.css": Reset(), "/api/cart": WELL}
+    async with MisbehavingServer(routes) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    assert (looked.judgement.verdict, looked.kinds) == (verdict, set())
+
+
+async def test_the_api_of_an_own_frame_counts_like_the_pages(browser_pool: BrowserPool) -> None:
+    """P7."""
+    routes = {"/": Html(iframe_page("/cart")), "/cart": Html(cart_page()), "/api/cart": Json({}, status=503)}
+    async with MisbehavingServer(routes) as server:
+        looked = await look(browser_pool, server.url, looks_into_the_frame)
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"status"})
+
+
+@charter(question="Does the page survive?")
+async def crashes(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await page.goto("chrome://crash")
+
+
+async def test_a_renderer_that_crashes_is_an_env_error_of_the_browser(browser_pool: BrowserPool) -> None:
+    """P11."""
+    async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, crashes)
+    assert looked.judgement.verdict is ENV_ERROR
+    assert [(c.kind, c.layer, c.load) for c in looked.judgement.causes] == [
+        ("crash", "browser", 1),
+        ("crash", "browser", 2),
+    ]
+
+
+async def test_a_browser_that_dies_is_an_env_error_and_the_next_load_has_a_new_one() -> None:
+    """P11, the whole browser."""
+
+    @charter(question="Does the page survive?")
+    async def kills_the_browser(page: Page, net: Network) -> None:
+        browser = page.context.browser
+        assert browser is not None
+        session = await browser.new_browser_cdp_session()
+        await session.send("Browser.crash")
+
+    async with BrowserPool.open() as pool:
+        looked = await look(pool, "http://127.0.0.1:9/", kills_the_browser)
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"crash"})
+    assert len(looked.records) == 2
+
+
+async def test_a_cold_start_is_never_a_bug(browser_pool: BrowserPool) -> None:
+    """P16: the first answers take longer than anybody waits, later ones are quick."""
+    count = itertools.count()
+
+    def sleepy(request: Request) -> Answer:
+        return After(PATIENCE / 1000 + 0.5, WELL) if next(count) == 0 else WELL
+
+    async with MisbehavingServer({"/": Html(cart_page(timeout_ms=None)), "/api/cart": sleepy}) as server:
+        looked = await look(browser_pool, server.url, reads_the_cart)
+    assert (looked.judgement.verdict, looked.judgement.recovered) == (PASS, True)
+
+
+@charter(question="?")
+async def raises_key_error(page: Page, net: Network) -> None:
+    await page.goto("/")
+    cart = await net.json("**/api/cart")
+    assert cart["no such key"]
+
+
+@charter(question="?")
+async def is_ambiguous(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await expect(page.get_by_test_id("total")).to_have_text("487.00", timeout=PATIENCE)
+
+
+@charter(question="?")
+async def has_a_broken_selector(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await expect(page.locator("div[")).to_have_text("487.00", timeout=PATIENCE)
+
+
+@charter(question="?")
+async def clicks_what_is_ambiguous(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await page.get_by_test_id("total").click(timeout=PATIENCE)
+
+
+@charter(question="?", timeout=0.5)
+async def never_ends(page: Page, net: Network) -> None:
+    await page.goto("/")
+    while True:
+        await page.wait_for_timeout(50)
+
+
+@pytest.mark.parametrize(
+    ("broken", "loads"),
+    [
+        (raises_key_error, 2),
+        (is_ambiguous, 1),
+        (has_a_broken_selector, 1),
+        (clicks_what_is_ambiguous, 1),
+        (never_ends, 2),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+async def test_a_broken_check_has_no_verdict(browser_pool: BrowserPool, broken: object, loads: int) -> None:
+    """C1, C1d: neither the product's fault nor the environment's."""
+    page = cart_page(extra_html=second_total())
+    async with MisbehavingServer({"/": Html(page), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, broken)  # type: ignore[arg-type]
+    assert (looked.judgement.verdict, looked.judgement.reason) == (None, Reason.CHECK_ERROR)
+    assert looked.judgement.loads == loads
+
+
+@charter(question="Can the order be paid?")
+async def clicks_what_is_missing(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await page.get_by_role("button", name="Pay").click(timeout=PATIENCE)
+
+
+async def test_a_button_that_is_missing_is_a_bug(browser_pool: BrowserPool) -> None:
+    """C1b."""
+    async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, clicks_what_is_missing)
+    assert (looked.judgement.verdict, looked.kinds) == (BUG, set())
+
+
+@charter(question="Is there a total?")
+async def stumbles_over_what_is_missing(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await expect(page.get_by_test_id("status")).not_to_have_text("loading…")
+    assert float((await page.get_by_test_id("total").inner_text()).replace("–", "")) > 0
+
+
+async def test_a_check_that_stumbles_over_a_broken_network_is_no_check_error(browser_pool: BrowserPool) -> None:
+    """C1c."""
+    async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": Json({}, status=503)}) as server:
+        looked = await look(browser_pool, server.url, stumbles_over_what_is_missing)
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"status"})
+
+
+async def test_a_fault_that_matches_nothing_leaves_the_verdict_alone(browser_pool: BrowserPool) -> None:
+    """C2: and the ledger knows that it never fired."""
+    async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, reads_the_cart, faults=["reset@**/api/nothing"])
+    assert looked.judgement.verdict is PASS
+    assert [fault.spec for fault in looked.ledger.unfired()] == ["reset@**/api/nothing"]
+
+
+async def test_a_third_party_that_holds_the_page_up_is_not_counted(browser_pool: BrowserPool) -> None:
+    """A `goto` that waits for an image of somebody else's is taken again, and the load does not count."""
+    page = cart_page(extra_html='<img src="/slow.png" alt="">')
+    async with MisbehavingServer({"/": Html(page), "/slow.png": NeverAnswer(), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, declares_nothing)
+    judgement = looked.judgement
+    assert (judgement.verdict, judgement.loads, len(looked.records)) == (PASS, 1, 2)
+    assert "not counted" in judgement.sentence
+
+
+@pytest.mark.parametrize("kind", ["truncated_json", "malformed_json", "html", "empty", "aborted", "status=404"])
+async def test_spoilt_answers_of_our_own_are_never_the_products(browser_pool: BrowserPool, kind: str) -> None:
+    """A planned fault that spoils the answer explains the mismatch."""
+    async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, reads_the_cart, faults=[f"{kind}@**/api/cart"])
+    assert looked.judgement.verdict is ENV_ERROR
