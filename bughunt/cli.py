@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,23 +17,30 @@ from rich.console import Console
 
 from bughunt import __version__
 from bughunt.bench import demo as experiment
+from bughunt.bench.overhead import measure, measure_growth
 from bughunt.charters import Charter, load_charters
 from bughunt.doctor import examine
 from bughunt.exceptions import BughuntError, UsageError
 from bughunt.exit_codes import Allowance, ExitCode, exit_code
 from bughunt.investigation import Investigation
-from bughunt.reports import DemoTable, demo_json, demo_table, investigation_json, summary_table
+from bughunt.reports import (
+    FORMATS,
+    DemoTable,
+    demo_json,
+    demo_table,
+    investigation_json,
+    render,
+    summary_table,
+)
 from bughunt.session import Session, carry_out, open_tower
 from bughunt.settings import Settings, Target, load_settings, target_at
 from bughunt.showing import (
-    FORMATS,
     one_line,
     save_evidence,
     show_findings,
     show_record,
     write_file,
     write_report,
-    written_as,
 )
 from bughunt.tower import Tower
 from fault_routes import FaultError, FaultPlan, parse_fault
@@ -199,7 +207,8 @@ def report(
     if form not in FORMATS:
         raise UsageError(f"There is no format {form}: choose {', '.join(FORMATS)}.")
     with closing(open_tower(load_settings(), db)) as tower:
-        text = written_as(form, tower.views(latest=not everything), tower)
+        views = tower.views(latest=not everything)
+        text = render(form, views, evidence_bytes=tower.evidence_bytes, now=datetime.now(UTC))
     if output is None:
         typer.echo(text)
     else:
@@ -217,6 +226,31 @@ def doctor(as_json: AsJson = False) -> None:
         show_findings(findings, Console())
     if any(finding.required and not finding.ok for finding in findings):
         raise typer.Exit(ExitCode.HARNESS)
+
+
+@bench.callback()
+def _bench() -> None:
+    """Measure what bughunt costs."""
+
+
+@bench.command()
+def overhead(
+    pairs: Annotated[int, typer.Option("--pairs", min=4, help="Pairs of measurements.")] = 40,
+    growth: Annotated[
+        int, typer.Option("--growth", min=60, help="Investigations to watch memory over.")
+    ] = 200,
+    as_json: AsJson = False,
+) -> None:
+    """The careful agent on the healthy cart beside a bare Playwright script of the same steps."""
+    costs = asyncio.run(measure(pairs))
+    left = asyncio.run(measure_growth(growth))
+    if as_json:
+        _print_json({**msgspec.to_builtins(costs), "growth": msgspec.to_builtins(left)})
+        return
+    typer.echo(f"wall time      {costs.wall_ratio:.2f} of bare (unsettled: {costs.wall_ratio_unsettled:.2f})")
+    typer.echo(f"throughput     {costs.throughput_ratio:.2f} of bare, 4 at a time")
+    typer.echo(f"memory growth  {left.memory_growth_after_50 / 1e6:.1f} MB after the first 50 of {growth}")
+    typer.echo(f"left open      {left.open_files_growth_after_50} files, {left.contexts_left} contexts")
 
 
 def _chosen(

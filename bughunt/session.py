@@ -13,7 +13,8 @@ from bughunt.browser.pool import BrowserPool
 from bughunt.exceptions import UsageError
 from bughunt.investigation import Investigation, question_of
 from bughunt.settings import Settings, Target
-from bughunt.tower import InvestigationView, Redactor, Run, State, Tower
+from bughunt.tower import InvestigationView, Redactor, Run, Tower
+from bughunt.verdict.judgement import State
 from bughunt.workers import Finished, new_owner, run_all
 
 __all__ = ["Session", "carry_out", "open_tower"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,36 +12,20 @@ from rich.table import Table
 
 from bughunt.doctor import Finding
 from bughunt.exceptions import BughuntError, EvidenceNotWritten
-from bughunt.reports import DemoTable, render_html, render_json, render_junit, render_markdown
+from bughunt.reports import FORMATS, DemoTable, render
 from bughunt.tower import EvidenceKind, InvestigationView, Tower
 
-__all__ = ["FORMATS", "show_findings", "show_record", "write_file", "write_report", "written_as"]
-
-FORMATS = {"html": "report.html", "junit": "junit.xml", "json": "report.json", "md": "report.md"}
-"""The report formats and the files that `--report DIR` writes."""
-
-
-def written_as(
-    form: str, views: Sequence[InvestigationView], tower: Tower, demo: DemoTable | None = None
-) -> str:
-    """The report of these runs in one of FORMATS."""
-    makers: dict[str, Callable[[], str]] = {
-        "html": lambda: render_html(
-            views, evidence_bytes=tower.evidence_bytes, now=datetime.now(UTC), demo=demo
-        ),
-        "junit": lambda: render_junit(views),
-        "json": lambda: render_json(views),
-        "md": lambda: render_markdown(views),
-    }
-    return makers[form]()
+__all__ = ["one_line", "save_evidence", "show_findings", "show_record", "write_file", "write_report"]
 
 
 def write_report(
     folder: Path, views: Sequence[InvestigationView], tower: Tower, demo: DemoTable | None = None
 ) -> Path:
     """Write every format into a folder, the traces beside them; returns the HTML file."""
+    now = datetime.now(UTC)
     for form, name in FORMATS.items():
-        write_file(folder / name, written_as(form, views, tower, demo).encode())
+        text = render(form, views, evidence_bytes=tower.evidence_bytes, now=now, demo=demo)
+        write_file(folder / name, text.encode())
     for view in views:
         save_evidence(view, tower, folder / "traces", kinds=(EvidenceKind.TRACE,))
     return folder / FORMATS["html"]

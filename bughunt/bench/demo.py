@@ -66,11 +66,8 @@ def _charter(*, buggy: bool) -> Charter:
 
 def table(views: Sequence[InvestigationView]) -> DemoTable:
     """The table of the runs of `investigations`, in the same order."""
-    rows = [
-        _row(scenario, naive, careful)
-        for scenario, naive, careful in zip(SCENARIOS, views[::2], views[1::2], strict=True)
-    ]
-    return DemoTable.of(rows)
+    triples = zip(SCENARIOS, views[::2], views[1::2], strict=True)
+    return DemoTable(rows=tuple(_row(scenario, naive, careful) for scenario, naive, careful in triples))
 
 
 def _row(scenario: Scenario, naive: InvestigationView, careful: InvestigationView) -> DemoRow:

@@ -62,11 +62,14 @@ def failure_sentence(failure: Failure) -> str:
 
 
 def causes_sentence(causes: Iterable[Cause]) -> str:
-    """All causes in one clause, the same one on several loads named once."""
-    loads_of: dict[str, list[int]] = {}
+    """All causes in one clause, the same one on several loads named once, in the first one's words."""
+    alike: dict[object, list[Cause]] = {}
     for cause in causes:
-        loads_of.setdefault(cause.reason, []).append(cause.load)
-    return "; ".join(f"{reason}, {_on_loads(sorted(set(loads)))}" for reason, loads in loads_of.items())
+        key = (cause.kind, cause.method, cause.url, cause.status, cause.failure)
+        alike.setdefault(key, []).append(cause)
+    return "; ".join(
+        f"{same[0].reason}, {_on_loads(sorted({c.load for c in same}))}" for same in alike.values()
+    )
 
 
 def _on_loads(loads: Sequence[int]) -> str:

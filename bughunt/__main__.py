@@ -1,0 +1,5 @@
+"""`python -m bughunt`."""
+
+from bughunt.cli import main
+
+main()
