@@ -1,0 +1,138 @@
+-- I2 to I6. A RUN belongs to a Q, begins as QUEUED, goes the ways of tower/states.py, ends through
+-- the gates, and then never changes. One trigger for each event, since the order of several is not
+-- defined; in it, the first condition that holds names the refusal.
+
+DROP TRIGGER IF EXISTS run_insert;
+CREATE TRIGGER run_insert BEFORE INSERT ON run
+BEGIN
+    SELECT RAISE(ABORT, 'RUN_WITHOUT_QUESTION')
+    WHERE NOT EXISTS (SELECT 1 FROM question WHERE id = NEW.question_id AND project = NEW.project);
+
+    -- What REPLACE would delete.
+    SELECT RAISE(ABORT, 'RUN_IS_NEVER_DELETED')
+    WHERE EXISTS (SELECT 1 FROM run WHERE id = NEW.id);
+
+    SELECT RAISE(ABORT, 'RUN_KEY_IS_UNIQUE')
+    WHERE NEW.idempotency_key IS NOT NULL
+      AND EXISTS (SELECT 1 FROM run WHERE project = NEW.project
+                  AND idempotency_key = NEW.idempotency_key AND idempotency_key IS NOT NULL);
+
+    -- Evidence refers to a RUN, so a RUN that is not there yet has none.
+    SELECT RAISE(ABORT, 'RUN_DONE_REQUIRES_VERIFIED_LANDING')
+    WHERE NEW.state = 'DONE';
+
+    SELECT RAISE(ABORT, 'RUN_ENV_ERROR_REQUIRES_CAUSE')
+    WHERE NEW.state = 'FAILED' AND (NEW.reason = 'ENV_ERROR' OR NEW.verdict = 'ENV_ERROR');
+
+    SELECT RAISE(ABORT, 'RUN_TRANSITION_REFUSED')
+    WHERE NEW.state IS NOT 'QUEUED';
+
+    SELECT RAISE(ABORT, 'RUN_VERDICT_BEFORE_TERMINAL')
+    WHERE NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
+       OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL OR NEW.gate_version IS NOT NULL
+       OR NEW.superseded_by IS NOT NULL OR NEW.terminal_at IS NOT NULL OR NEW.started_at IS NOT NULL;
+END;
+
+DROP TRIGGER IF EXISTS run_update;
+CREATE TRIGGER run_update BEFORE UPDATE ON run
+BEGIN
+    SELECT RAISE(ABORT, 'RUN_IS_TERMINAL')
+    WHERE OLD.state NOT IN ('QUEUED', 'RUNNING', 'VERIFYING', 'STALE');
+
+    -- Who holds it may change while it waits; when it started is said once.
+    SELECT RAISE(ABORT, 'RUN_IDENTITY_IS_FIXED')
+    WHERE NEW.id IS NOT OLD.id OR NEW.question_id IS NOT OLD.question_id
+       OR NEW.project IS NOT OLD.project OR NEW.idempotency_key IS NOT OLD.idempotency_key
+       OR NEW.agent IS NOT OLD.agent OR NEW.rules_version IS NOT OLD.rules_version
+       OR NEW.build IS NOT OLD.build OR NEW.created_at IS NOT OLD.created_at
+       OR (NEW.owner IS NOT OLD.owner AND OLD.state <> 'QUEUED')
+       OR (NEW.started_at IS NOT OLD.started_at AND OLD.started_at IS NOT NULL);
+
+    SELECT RAISE(ABORT, 'RUN_TRANSITION_REFUSED')
+    WHERE NEW.state IS NOT OLD.state
+      AND NOT EXISTS (
+        SELECT 1 WHERE OLD.state || ' ' || NEW.state IN (
+            'QUEUED RUNNING', 'QUEUED STALE', 'QUEUED FAILED', 'QUEUED CANCELLED',
+            'RUNNING VERIFYING', 'RUNNING STALE', 'RUNNING FAILED', 'RUNNING CANCELLED',
+            'VERIFYING STALE', 'VERIFYING DONE', 'VERIFYING FAILED', 'VERIFYING CANCELLED',
+            'STALE FAILED', 'STALE CANCELLED', 'STALE SUPERSEDED'));
+
+    SELECT RAISE(ABORT, 'RUN_VERDICT_BEFORE_TERMINAL')
+    WHERE NEW.state IN ('QUEUED', 'RUNNING', 'VERIFYING', 'STALE')
+      AND (NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
+           OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
+           OR NEW.gate_version IS NOT NULL OR NEW.superseded_by IS NOT NULL
+           OR NEW.terminal_at IS NOT NULL);
+
+    -- I5. Blank is what no person could read: every space, break and zero-width sign of Unicode.
+    -- A person's decision that cites a run will be one more way to have the evidence.
+    SELECT RAISE(ABORT, 'RUN_DONE_REQUIRES_VERIFIED_LANDING')
+    WHERE NEW.state = 'DONE'
+      AND NOT (
+        NEW.terminal_at IS NOT NULL AND NEW.landed_at IS NOT NULL AND NEW.reason IS NULL
+        AND NEW.gate_version IS 1 AND NEW.superseded_by IS NULL
+        AND NEW.landing_note IS NOT NULL
+        AND length(trim(NEW.landing_note, char(
+            9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 133, 160, 173, 5760, 6158,
+            8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201, 8202, 8203, 8204, 8205,
+            8206, 8207, 8232, 8233, 8239, 8287, 8288, 10240, 12288, 12644, 65279))) > 0
+        AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'judgement')
+        AND (
+            (NEW.verdict IS 'PASS' AND NEW.level IN ('E4', 'E5') AND NEW.level IS NOT NULL
+             AND EXISTS (SELECT 1 FROM proof AS held
+                         JOIN proof AS network ON network.run_id = held.run_id
+                              AND network.load = held.load AND network.kind = 'network'
+                         WHERE held.run_id = NEW.id AND held.kind = 'load' AND held.ending = 'held'))
+            OR
+            (NEW.verdict IS 'BUG' AND NEW.level IS 'E5'
+             AND EXISTS (SELECT 1 FROM proof AS one
+                         JOIN proof AS two ON two.run_id = one.run_id AND two.kind = 'load'
+                              AND two.ending = 'mismatch' AND two.load > one.load
+                              AND two.signature = one.signature
+                         JOIN proof AS network_one ON network_one.run_id = one.run_id
+                              AND network_one.kind = 'network' AND network_one.load = one.load
+                         JOIN proof AS network_two ON network_two.run_id = two.run_id
+                              AND network_two.kind = 'network' AND network_two.load = two.load
+                         WHERE one.run_id = NEW.id AND one.kind = 'load' AND one.ending = 'mismatch'))
+        ));
+
+    SELECT RAISE(ABORT, 'RUN_TERMINAL_REQUIRES_TIME')
+    WHERE NEW.state IN ('FAILED', 'CANCELLED', 'SUPERSEDED') AND NEW.terminal_at IS NULL;
+
+    SELECT RAISE(ABORT, 'RUN_FAILED_REQUIRES_REASON')
+    WHERE NEW.state = 'FAILED' AND NEW.reason IS NULL;
+
+    -- I6. ENV_ERROR is never the "else" branch.
+    SELECT RAISE(ABORT, 'RUN_ENV_ERROR_REQUIRES_CAUSE')
+    WHERE NEW.state = 'FAILED' AND NEW.reason = 'ENV_ERROR'
+      AND NOT (
+        NEW.verdict IS 'ENV_ERROR'
+        AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'cause')
+        AND ((SELECT COUNT(DISTINCT load) FROM proof WHERE run_id = NEW.id AND kind = 'load') >= 2
+             OR EXISTS (SELECT 1 FROM proof
+                        WHERE run_id = NEW.id AND kind = 'cause' AND layer IN ('browser', 'model'))));
+
+    SELECT RAISE(ABORT, 'RUN_VERDICT_REFUSED')
+    WHERE (NEW.state = 'FAILED' AND (
+              (NEW.reason IN ('CHECK_ERROR', 'HARNESS_ERROR') AND NEW.verdict IS NOT NULL)
+              OR (NEW.reason IN ('UNVERIFIED', 'CLAIM_UNREVIEWED') AND NEW.verdict IS NULL)
+              OR NEW.reason NOT IN ('ENV_ERROR', 'CHECK_ERROR', 'HARNESS_ERROR', 'UNVERIFIED', 'CLAIM_UNREVIEWED')
+              OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
+              OR NEW.gate_version IS NOT NULL))
+       OR (NEW.state IN ('CANCELLED', 'SUPERSEDED')
+           AND (NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
+                OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
+                OR NEW.gate_version IS NOT NULL));
+
+    SELECT RAISE(ABORT, 'RUN_SUPERSEDED_BY_NO_SUCCESSOR')
+    WHERE (NEW.state = 'SUPERSEDED') <> (NEW.superseded_by IS NOT NULL)
+       OR (NEW.superseded_by IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM run WHERE id = NEW.superseded_by AND id > NEW.id
+                           AND question_id = NEW.question_id));
+END;
+
+DROP TRIGGER IF EXISTS run_delete;
+CREATE TRIGGER run_delete BEFORE DELETE ON run
+BEGIN
+    SELECT RAISE(ABORT, 'RUN_IS_NEVER_DELETED');
+END;

@@ -1,0 +1,131 @@
+"""What the database and the disk say when they refuse, as our exceptions. The one place that translates."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from bughunt import exceptions
+from bughunt.exceptions import (
+    BrokenInvariant,
+    EvidenceDamaged,
+    EvidenceNotWritten,
+    RunTaken,
+    TowerUnavailable,
+)
+
+__all__ = ["REFUSALS", "refusal_code", "translated", "unavailable"]
+
+
+def _code(name: str) -> str:
+    """`RunIsTerminal` is raised for `RUN_IS_TERMINAL`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
+
+
+REFUSALS: dict[str, type[BrokenInvariant]] = {
+    _code(kind.__name__): kind
+    for kind in BrokenInvariant.__subclasses__()
+    if kind.__module__ == exceptions.__name__ and kind not in (RunTaken, EvidenceDamaged)
+}
+"""One exception type for each code that the guards and the constraints know."""
+
+_MALFORMED = re.compile(r"^(?:NOT NULL constraint failed:|cannot store \w+ value in \w+ column) (\w+)\.")
+
+_QUESTION_KEY = ", ".join(f"question.{part}" for part in ("project", "charter", "target", "plan_fingerprint"))
+_UNIQUE = {
+    _QUESTION_KEY: "QUESTION_KEY_IS_UNIQUE",
+    "question.id": "QUESTION_IDENTITY_IS_FIXED",
+    "run.id": "RUN_IS_NEVER_DELETED",
+    "run.project, run.idempotency_key": "RUN_KEY_IS_UNIQUE",
+    "evidence.id": "EVIDENCE_IS_IMMUTABLE",
+    "evidence.run_id, evidence.seq": "EVIDENCE_SEQ_IS_UNIQUE",
+    "evidence.run_id, evidence.kind, evidence.load": "EVIDENCE_LOAD_IS_UNIQUE",
+    "tombstone.id": "TOMBSTONE_IS_IMMUTABLE",
+    "tombstone.evidence_id": "TOMBSTONE_IS_IMMUTABLE",
+}
+"""SQLite names the columns of a unique index. The triggers speak first; this is for where they are gone."""
+
+
+def refusal_code(message: str) -> str | None:
+    """The stable code in a database's error text; None: it is no refusal of ours."""
+    code: str | None = message
+    if found := re.match(r"CHECK constraint failed: (\w+)$", message):
+        code = found[1]
+    elif found := _MALFORMED.match(message):
+        code = f"{found[1].upper()}_IS_MALFORMED"
+    elif found := re.match(r"UNIQUE constraint failed: (.*)$", message):
+        code = _UNIQUE.get(found[1])
+    return code if code in REFUSALS else None
+
+
+def _refused(code: str) -> BrokenInvariant:
+    kind = REFUSALS[code]
+    return kind(f"{code}: {kind.__doc__} Nothing was written. This is a bug of bughunt: please report it.")
+
+
+_ADVICE = (
+    ("database or disk is full", EvidenceNotWritten, "the disk is full: free some space and run again"),
+    (
+        "disk I/O error",
+        EvidenceNotWritten,
+        "the disk refuses: look for a full or failing disk, then run again",
+    ),
+    (
+        "readonly database",
+        EvidenceNotWritten,
+        "it may not be written: allow writing, or name another with --db",
+    ),
+    ("unable to open", TowerUnavailable, "it cannot be opened: check folder and permissions, or use --db"),
+    ("not a database", TowerUnavailable, "this file is no SQLite database: name another with --db"),
+    ("malformed", TowerUnavailable, "the file is damaged: restore a copy, or name another with --db"),
+    ("database is locked", TowerUnavailable, "another process keeps it locked: end that, or run again later"),
+)
+
+_ERRNO = {
+    errno.ENOSPC: "the disk is full: free some space and run again",
+    errno.EDQUOT: "the disk quota is used up: free some space and run again",
+    errno.EFBIG: "the file may not grow (a limit or a full disk): raise the limit or free some space",
+    errno.EROFS: "the file system is read-only: name a database elsewhere with --db",
+    errno.EACCES: "writing is not allowed there: allow it, or name a database elsewhere with --db",
+    errno.EPERM: "writing is not allowed there: allow it, or name a database elsewhere with --db",
+}
+
+
+def unavailable(error: DBAPIError, where: str) -> TowerUnavailable | None:
+    """The environment's failure behind a database error; None: it is none."""
+    text = str(error.orig)
+    for fragment, kind, advice in _ADVICE:
+        if fragment in text:
+            return kind(f"{where}: {advice} ({text})")
+    return None
+
+
+def _os_failure(error: OSError, where: str) -> TowerUnavailable:
+    advice = _ERRNO.get(error.errno or 0)
+    place = error.filename or where
+    if advice is None:
+        return TowerUnavailable(f"{place}: {error.strerror or error}; name a usable place with --db")
+    return EvidenceNotWritten(f"{place}: {advice}")
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Raise what the database or the disk refuses as an exception of ours."""
+    try:
+        yield
+    except DBAPIError as error:
+        code = refusal_code(str(error.orig))
+        if code is not None:
+            raise _refused(code) from error
+        failure = unavailable(error, where)
+        if failure is not None:
+            raise failure from error
+        if isinstance(error, IntegrityError):
+            raise BrokenInvariant(f"{error.orig}: nothing was written; please report it") from error
+        raise TowerUnavailable(f"{where}: {error.orig}; if it stays so, name another with --db") from error
+    except OSError as error:
+        raise _os_failure(error, where) from error

@@ -1,0 +1,222 @@
+"""The tables. What holds between them is in `guards/`; constraint names are refusal codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Dialect,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.types import TypeDecorator
+
+from bughunt.tower.values import EvidenceKind
+from bughunt.verdict.judgement import Ending, Level, Reason, State, Verdict
+
+__all__ = ["LIVE", "UtcDateTime", "evidence", "metadata", "question", "run", "tombstone"]
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware time, kept as `2026-01-31T12:00:00.000000Z`, which sorts as it reads."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:
+        """Refuses a time without zone, which would mean another moment elsewhere."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no time zone")
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:
+        """The stored text as an aware time."""
+        return None if value is None else datetime.fromisoformat(value)
+
+
+def _one_of(column: str, values: Iterable[str]) -> str:
+    listed = ", ".join(f"'{value}'" for value in values)
+    return f"{column} IN ({listed})"
+
+
+def _or_null(column: str, condition: str) -> str:
+    return f"({column} IS NULL OR {condition})"
+
+
+def _is_digest(column: str) -> str:
+    return f"length({column}) = 64 AND trim({column}, '0123456789abcdef') = ''"
+
+
+def _check(name: str, *conditions: str) -> CheckConstraint:
+    return CheckConstraint(" AND ".join(conditions), name=name)
+
+
+def _times(name: str, *columns: str) -> CheckConstraint:
+    """SQLite has no type for a time: hold its text to the one form."""
+    form = "____-__-__T__:__:__.______Z".replace("_", "[0-9]")
+    conditions = [_or_null(column, f"{column} GLOB '{form}'") for column in columns]
+    return _check(name, *conditions).ddl_if(dialect="sqlite")
+
+
+metadata = MetaData()
+
+question = Table(
+    "question",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project", Text, nullable=False),
+    Column("charter", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("plan_fingerprint", Text, nullable=False),
+    Column("plan", Text, nullable=False),  # a JSON array of the plan's specs
+    Column("drill", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    UniqueConstraint("project", "charter", "target", "plan_fingerprint", name="QUESTION_KEY_IS_UNIQUE"),
+    UniqueConstraint("id", "project", name="QUESTION_PROJECT"),  # what a run's foreign key needs
+    _check(
+        "QUESTION_IS_MALFORMED",
+        "id > 0 AND drill IN (0, 1)",
+        _one_of("state", ("OPEN", "ANSWERED", "CLOSED")),
+        "(drill = 1) = (plan_fingerprint <> '') AND (drill = 1) = (plan <> '[]')",
+    ),
+    _times("QUESTION_IS_MALFORMED", "created_at"),
+    sqlite_strict=True,
+)
+
+LIVE = text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')")
+"""As a literal, since only then SQLite uses the partial indexes below."""
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("question_id", Integer, nullable=False),
+    Column("project", Text, nullable=False),
+    Column("idempotency_key", Text),
+    Column("agent", Text, nullable=False),
+    Column("rules_version", Integer, nullable=False),
+    Column("build", Text),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("lease_until", UtcDateTime, nullable=False),
+    Column("started_at", UtcDateTime),
+    Column("terminal_at", UtcDateTime),
+    Column("reason", Text),
+    Column("verdict", Text),
+    Column("level", Text),
+    Column("landed_at", UtcDateTime),
+    Column("landing_note", Text),
+    Column("gate_version", Integer),  # of the gate that said DONE
+    Column("superseded_by", Integer, ForeignKey("run.id", name="run_superseded_by")),
+    ForeignKeyConstraint(
+        ["question_id", "project"], ["question.id", "question.project"], name="RUN_WITHOUT_QUESTION"
+    ),
+    _check(
+        "RUN_IS_MALFORMED",
+        "id > 0 AND agent <> '' AND owner <> ''",
+        _one_of("state", State),
+        _or_null("reason", _one_of("reason", Reason)),
+        _or_null("verdict", _one_of("verdict", Verdict)),
+        _or_null("level", _one_of("level", Level)),
+    ),
+    _times("RUN_IS_MALFORMED", "created_at", "lease_until", "started_at", "terminal_at", "landed_at"),
+    sqlite_strict=True,
+)
+
+Index(
+    "RUN_KEY_IS_UNIQUE",
+    run.c.project,
+    run.c.idempotency_key,
+    unique=True,
+    sqlite_where=text("idempotency_key IS NOT NULL"),
+    postgresql_where=text("idempotency_key IS NOT NULL"),
+)
+Index("run_of_question", run.c.question_id, run.c.state)
+Index("run_lease", run.c.lease_until, sqlite_where=LIVE, postgresql_where=LIVE)
+Index("run_owner", run.c.owner, sqlite_where=LIVE, postgresql_where=LIVE)
+Index("run_stale", run.c.id, sqlite_where=text("state = 'STALE'"), postgresql_where=text("state = 'STALE'"))
+Index("run_created", run.c.created_at)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", Integer, ForeignKey("run.id", name="EVIDENCE_WITHOUT_RUN"), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("load", Integer),
+    Column("ending", Text),
+    Column("signature", Text),
+    Column("cause", Text),
+    Column("layer", Text),
+    Column("name", Text),
+    Column("media_type", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("body", LargeBinary),  # None: the bytes are a blob beside the database
+    UniqueConstraint("run_id", "seq", name="EVIDENCE_SEQ_IS_UNIQUE"),
+    _check(
+        "EVIDENCE_IS_MALFORMED",
+        "id > 0 AND seq > 0 AND media_type <> '' AND size >= 0",
+        _is_digest("digest"),
+        _or_null("body", "length(body) = size"),
+        _or_null("load", "load > 0"),
+        _one_of("kind", EvidenceKind),
+        "(kind NOT IN ('load', 'network') OR load IS NOT NULL)",
+        "(kind = 'load') = (ending IS NOT NULL)",
+        _or_null("ending", _one_of("ending", Ending)),
+        _or_null("signature", "(kind = 'load' AND trim(signature) <> '')"),
+        "(kind = 'cause') = (cause IS NOT NULL) AND (kind = 'cause') = (layer IS NOT NULL)",
+        _or_null("cause", "trim(cause) <> ''"),
+        _or_null("layer", _one_of("layer", ("network", "browser", "model"))),
+    ),
+    _times("EVIDENCE_IS_MALFORMED", "at"),
+    sqlite_strict=True,
+)
+
+Index(
+    "EVIDENCE_LOAD_IS_UNIQUE",
+    evidence.c.run_id,
+    evidence.c.kind,
+    evidence.c.load,
+    unique=True,
+    sqlite_where=text("kind IN ('load', 'network')"),
+    postgresql_where=text("kind IN ('load', 'network')"),
+)
+
+tombstone = Table(
+    "tombstone",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column(
+        "evidence_id",
+        Integer,
+        ForeignKey("evidence.id", name="TOMBSTONE_WITHOUT_EVIDENCE"),
+        nullable=False,
+    ),
+    Column("why", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    UniqueConstraint("evidence_id", name="TOMBSTONE_IS_UNIQUE"),
+    _check("TOMBSTONE_IS_MALFORMED", "id > 0 AND trim(why) <> '' AND size >= 0", _is_digest("digest")),
+    _times("TOMBSTONE_IS_MALFORMED", "at"),
+    sqlite_strict=True,
+)

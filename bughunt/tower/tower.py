@@ -1,0 +1,300 @@
+"""The control tower: questions, runs and evidence, and the only way to finality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, select, text, update
+
+from bughunt.exceptions import EvidenceDamaged, NoSuchRecord, UsageError
+from bughunt.tower import reading, tables, writing
+from bughunt.tower.blobs import Blobs
+from bughunt.tower.opening import open_engine, place_of
+from bughunt.tower.redaction import Redactor
+from bughunt.tower.refusals import translated
+from bughunt.tower.rows import run_from
+from bughunt.tower.states import LIVE
+from bughunt.tower.values import (
+    Evidence,
+    EvidenceKind,
+    InvestigationView,
+    NewEvidence,
+    NewQuestion,
+    Question,
+    Run,
+    RunRequest,
+)
+from bughunt.tower.writing import GATE_VERSION, Prepared
+from bughunt.verdict.judgement import Judgement, Reason, State
+from bughunt.verdict.record import to_json
+
+__all__ = ["Tower", "now_utc"]
+
+INLINE_LIMIT = 32 * 1024
+"""Bytes of JSON or text up to which evidence lies in its row: one file and two syncs less."""
+
+WORKING = (State.RUNNING, State.VERIFYING)
+
+
+def now_utc() -> datetime:
+    """The present moment, aware."""
+    return datetime.now(UTC)
+
+
+class Tower:
+    """One database and its blobs. Methods may be called from any thread; each is one short transaction."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        place: Path,
+        *,
+        clock: Callable[[], datetime] = now_utc,
+        lease: timedelta = timedelta(seconds=30),
+        redactor: Redactor | None = None,
+    ) -> None:
+        self.place = place
+        self.blobs = Blobs(place.with_suffix(".blobs"))
+        self.redactor = redactor or Redactor()
+        self._engine = engine
+        self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
+        self._clock = clock
+        self.lease = lease
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        clock: Callable[[], datetime] = now_utc,
+        lease: timedelta = timedelta(seconds=30),
+        redactor: Redactor | None = None,
+    ) -> Tower:
+        """Open the tower at `sqlite:///path`, made or brought up to date where needed."""
+        place = place_of(url)
+        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def ask(self, question: NewQuestion) -> Question:
+        """The Q of this key, made where there is none."""
+        with self._write() as connection:
+            return writing.put_question(connection, question, self._clock())
+
+    def reserve(self, request: RunRequest) -> Run:
+        """A QUEUED RUN for this attempt, held by its owner; STALE ones of the same Q are superseded by it."""
+        with self._write() as connection:
+            now = self._clock()
+            return writing.reserve(connection, request, now, now + self.lease)
+
+    def start(self, run_id: int, owner: str) -> Run:
+        """QUEUED to RUNNING."""
+        with self._write() as connection:
+            run = writing.held(connection, run_id, owner, (State.QUEUED,))
+            now = self._clock()
+            return writing.move(connection, run, State.RUNNING, started_at=now, lease_until=now + self.lease)
+
+    def verify(self, run_id: int, owner: str) -> Run:
+        """RUNNING to VERIFYING: an answer was seen, and is being looked at again."""
+        with self._write() as connection:
+            run = writing.held(connection, run_id, owner, (State.RUNNING,))
+            return writing.move(connection, run, State.VERIFYING, lease_until=self._clock() + self.lease)
+
+    def add_evidence(self, run_id: int, owner: str, items: Sequence[NewEvidence]) -> None:
+        """Record what was gathered, all or nothing."""
+        prepared = self._prepare(items)
+        with self._write() as connection:
+            writing.held(connection, run_id, owner, LIVE)
+            writing.add(connection, run_id, prepared, self._clock())
+
+    def finish(
+        self,
+        run_id: int,
+        owner: str,
+        judgement: Judgement,
+        *,
+        landed_at: datetime | None = None,
+        landing_note: str | None = None,
+        evidence: Sequence[NewEvidence] = (),
+    ) -> Run:
+        """End a RUN as judged, through the gate, together with the evidence that is still to be written.
+
+        The judgement itself is added to that evidence. A landing is kept of a DONE run only. From RUNNING,
+        DONE goes through VERIFYING in the same transaction.
+        """
+        prepared = self._prepare([*evidence, _judgement_evidence(judgement)])
+        with self._write() as connection:
+            run = writing.held(connection, run_id, owner, WORKING)
+            now = self._clock()
+            writing.add(connection, run_id, prepared, now)
+            if judgement.state is State.DONE:
+                landing = (landed_at, self.redactor.redact_text(landing_note or ""))
+                return _done(connection, run, judgement, landing, now)
+            return writing.move(connection, run, judgement.state, **_ended(judgement, now))
+
+    def cancel(self, run_id: int, owner: str, note: str) -> Run:
+        """End a RUN that nobody wants the answer of any more."""
+        return self._end(run_id, owner, note, State.CANCELLED)
+
+    def fail(self, run_id: int, owner: str, reason: Reason, note: str) -> Run:
+        """End a RUN that could not be judged, because of the charter or of us."""
+        if reason not in (Reason.HARNESS_ERROR, Reason.CHECK_ERROR):
+            raise UsageError(f"{reason} needs a judgement: use finish()")
+        return self._end(run_id, owner, note, State.FAILED, reason=reason)
+
+    def heartbeat(self, owner: str) -> int:
+        """Extend the leases of all that this owner holds, and say how many those are."""
+        run = tables.run
+        with self._write() as connection:
+            lease_until = self._clock() + self.lease
+            statement = update(run).where(run.c.owner == owner, tables.LIVE).values(lease_until=lease_until)
+            return connection.execute(statement).rowcount
+
+    def sweep(self, *, returning: Collection[int] = ()) -> list[Run]:
+        """Mark as STALE what nobody holds any more, and close it unless its Q is in `returning`.
+
+        A STALE run of a returning Q waits for the RUN that supersedes it (`reserve`).
+        """
+        with self._read() as connection:
+            if not self._abandoned(connection, returning):
+                return []
+        with self._write() as connection:
+            now = self._clock()
+            return [
+                _close(connection, run, now, returning=run.question in returning)
+                for run in self._abandoned(connection, returning)
+            ]
+
+    def question(self, question_id: int) -> Question:
+        """Q-`question_id`."""
+        with self._read() as connection:
+            return writing.get_question(connection, question_id)
+
+    def run(self, run_id: int) -> Run:
+        """RUN-`run_id`."""
+        with self._read() as connection:
+            return writing.get_run(connection, run_id)
+
+    def view(self, run_id: int) -> InvestigationView:
+        """One RUN with its Q and all its evidence."""
+        with self._read() as connection:
+            writing.get_run(connection, run_id)
+            return next(reading.views_of(connection, [run_id], self._checked))
+
+    def views(
+        self,
+        *,
+        run_ids: Collection[int] | None = None,
+        question: int | None = None,
+        latest: bool = False,
+        since: datetime | None = None,
+    ) -> list[InvestigationView]:
+        """The runs that fit all of what is given, by number; with `latest`, each Q's last one of them."""
+        chosen = reading.selected(question=question, latest=latest, since=since, run_ids=run_ids)
+        with self._read() as connection:
+            if question is not None:
+                writing.get_question(connection, question)
+            chosen_ids = [row[0] for row in connection.execute(chosen)]
+            return list(reading.views_of(connection, chosen_ids, self._checked))
+
+    def evidence_bytes(self, evidence: Evidence) -> bytes:
+        """The stored bytes, if they are still what was written."""
+        if evidence.tombstone is not None:
+            raise NoSuchRecord(
+                f"evidence {evidence.seq} of RUN-{evidence.run} was removed: {evidence.tombstone}"
+            )
+        with self._read() as connection:
+            body = reading.body_of(connection, evidence)
+        return self._checked(evidence, body)
+
+    def _checked(self, evidence: Evidence, body: bytes | None) -> bytes:
+        if body is None:
+            return self.blobs.read(evidence.digest)
+        if sha256(body).hexdigest() != evidence.digest:
+            where = f"evidence {evidence.seq} of RUN-{evidence.run}"
+            raise EvidenceDamaged(f"{where} was changed in {self.place} after it was written: restore a copy")
+        return body
+
+    def _prepare(self, items: Sequence[NewEvidence]) -> list[Prepared]:
+        with translated(str(self.blobs.folder)):
+            return [self._stored(item) for item in items]
+
+    def _stored(self, item: NewEvidence) -> Prepared:
+        data = self.redactor.redact(item.data, item.media_type)
+        if len(data) <= INLINE_LIMIT and item.media_type.startswith(("application/json", "text/")):
+            return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
+        return Prepared(item=item, digest=self.blobs.write(data), size=len(data), body=None)
+
+    def _end(self, run_id: int, owner: str, note: str, to: State, **values: object) -> Run:
+        with self._write() as connection:
+            run = writing.held(connection, run_id, owner, LIVE)
+            now = self._clock()
+            writing.add(connection, run_id, [writing.note(self.redactor.redact_text(note))], now)
+            return writing.move(connection, run, to, terminal_at=now, **values)
+
+    def _abandoned(self, connection: Connection, returning: Collection[int]) -> list[Run]:
+        run = tables.run
+        lapsed = select(run).where(tables.LIVE, run.c.lease_until <= self._clock())
+        stale = select(run).where(text("state = 'STALE'"), run.c.question_id.not_in(returning))
+        found = [row for query in (lapsed, stale) for row in connection.execute(query).mappings()]
+        return [run_from(row) for row in found]
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with translated(str(self.place)), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with translated(str(self.place)), self._writer.begin() as connection:
+            yield connection
+
+
+def _judgement_evidence(judgement: Judgement) -> NewEvidence:
+    return NewEvidence(kind=EvidenceKind.JUDGEMENT, data=to_json(judgement))
+
+
+def _ended(judgement: Judgement, now: datetime) -> dict[str, object]:
+    return {
+        "terminal_at": now,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "level": judgement.level,
+    }
+
+
+def _done(
+    connection: Connection,
+    run: Run,
+    judgement: Judgement,
+    landing: tuple[datetime | None, str],
+    now: datetime,
+) -> Run:
+    if run.state is State.RUNNING:
+        run = writing.move(connection, run, State.VERIFYING)
+    landed_at, landing_note = landing
+    landed = {"landed_at": landed_at, "landing_note": landing_note, "gate_version": GATE_VERSION}
+    done = writing.move(connection, run, State.DONE, **landed, **_ended(judgement, now))
+    question = tables.question
+    open_one = (question.c.id == run.question, question.c.state == "OPEN")
+    connection.execute(update(question).where(*open_one).values(state="ANSWERED"))
+    return done
+
+
+def _close(connection: Connection, run: Run, now: datetime, *, returning: bool) -> Run:
+    ran_out = f"lease of {run.owner} ran out at {run.lease_until:%Y-%m-%d %H:%M:%S} UTC"
+    if run.state is not State.STALE:
+        words = f"STALE: its {ran_out} while it was {run.state}."
+        writing.add(connection, run.id, [writing.note(words)], now)
+        run = writing.move(connection, run, State.STALE)
+    if returning:
+        return run
+    words = f"Its process ended without finishing; the {ran_out}. What it had recorded is kept."
+    writing.add(connection, run.id, [writing.note(words)], now)
+    return writing.move(connection, run, State.FAILED, reason=Reason.HARNESS_ERROR, terminal_at=now)

@@ -1,0 +1,172 @@
+"""Raw SQL against a tower. The statements are portable; only this file knows which database it is."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bughunt.tower.refusals import refusal_code
+
+AT = "2026-03-01T12:00:00.000000Z"
+LATER = "2026-03-01T12:00:30.000000Z"
+DIGEST = "ab" * 32
+
+LANDED = {
+    "state": "DONE",
+    "verdict": "PASS",
+    "level": "E4",
+    "landed_at": AT,
+    "landing_note": "seen in the target",
+    "terminal_at": LATER,
+    "gate_version": 1,
+}
+BUG = LANDED | {"verdict": "BUG", "level": "E5"}
+ENV_ERROR = {
+    "state": "FAILED",
+    "reason": "ENV_ERROR",
+    "verdict": "ENV_ERROR",
+    "level": "E3",
+    "terminal_at": LATER,
+}
+
+
+class Raw:
+    """One raw connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, values: dict[str, object] | None = None) -> int:
+        """Run one statement; the number of the row that it inserted."""
+        return self._connection.execute(sql, values or {}).lastrowid or 0
+
+    def rows(self, sql: str, values: dict[str, object] | None = None) -> list[tuple[object, ...]]:
+        return self._connection.execute(sql, values or {}).fetchall()
+
+    @contextmanager
+    def refuses(self, code: str) -> Iterator[None]:
+        """The statement within is refused with this code; what went before it stands."""
+        self.execute("SAVEPOINT refused")
+        with pytest.raises(sqlite3.IntegrityError) as refusal:
+            yield
+        self.execute("ROLLBACK TO SAVEPOINT refused")
+        assert refusal_code(str(refusal.value)) == code, str(refusal.value)
+
+    def insert(self, table: str, values: dict[str, object], verb: str = "INSERT") -> int:
+        columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+        return self.execute(f"{verb} INTO {table} ({columns}) VALUES ({marks})", values)
+
+    def update(self, table: str, row: int, values: dict[str, object], verb: str = "UPDATE") -> None:
+        changes = ", ".join(f"{name} = :{name}" for name in values)
+        self.execute(f"{verb} {table} SET {changes} WHERE id = :row", {**values, "row": row})
+
+    def question(self, charter: str = "cart.py::total", verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "project": "shop",
+            "charter": charter,
+            "target": "https://shop.test",
+            "plan_fingerprint": "",
+            "plan": "[]",
+            "drill": 0,
+            "text": "Is it right?",
+            "state": "OPEN",
+            "created_at": AT,
+        }
+        return self.insert("question", defaults | values, verb)
+
+    def run(self, question: int, verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "question_id": question,
+            "project": "shop",
+            "agent": "careful",
+            "rules_version": 1,
+            "created_at": AT,
+            "state": "QUEUED",
+            "owner": "me",
+            "lease_until": LATER,
+        }
+        return self.insert("run", defaults | values, verb)
+
+    def evidence(
+        self, run: int, seq: int = 1, kind: str = "note", verb: str = "INSERT", **values: object
+    ) -> int:
+        defaults: dict[str, object] = {
+            "run_id": run,
+            "seq": seq,
+            "kind": kind,
+            "media_type": "text/plain",
+            "digest": DIGEST,
+            "size": 3,
+            "at": AT,
+        }
+        return self.insert("evidence", defaults | values, verb)
+
+    def tombstone(self, evidence: int, verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "evidence_id": evidence,
+            "why": "older than 90 days",
+            "at": AT,
+            "digest": DIGEST,
+            "size": 3,
+        }
+        return self.insert("tombstone", defaults | values, verb)
+
+    def run_in(self, state: str, question: int | None = None) -> int:
+        """A RUN that was brought to this state by the allowed way."""
+        asked = question or self.question(charter=f"for {state} {len(self.rows('SELECT id FROM question'))}")
+        run = self.run(asked)
+        if state in ("RUNNING", "VERIFYING", "DONE"):
+            self.update("run", run, {"state": "RUNNING"})
+        if state in ("VERIFYING", "DONE"):
+            self.update("run", run, {"state": "VERIFYING"})
+        if state in ("STALE", "SUPERSEDED"):
+            self.update("run", run, {"state": "STALE"})
+        if state == "DONE":
+            self.proof_of_pass(run)
+        ends = self.ending(state, asked)
+        if ends:
+            self.update("run", run, ends)
+        return run
+
+    def ending(self, state: str, question: int) -> dict[str, object]:
+        """What a RUN needs besides to end in this state; nothing for states that are no end."""
+        if state == "SUPERSEDED":
+            return {"state": state, "terminal_at": LATER, "superseded_by": self.run(question)}
+        return {
+            "DONE": LANDED,
+            "FAILED": {"state": "FAILED", "reason": "HARNESS_ERROR", "terminal_at": LATER},
+            "CANCELLED": {"state": "CANCELLED", "terminal_at": LATER},
+        }.get(state, {})
+
+    def proof_of_pass(self, run: int) -> None:
+        self.evidence(run, 1, "network", load=1)
+        self.evidence(run, 2, "load", load=1, ending="held")
+        self.evidence(run, 3, "judgement")
+
+    def proof_of_bug(self, run: int, **second: object) -> None:
+        """Two loads with the same mismatch; `second` changes the second's row."""
+        self.evidence(run, 1, "network", load=1)
+        self.evidence(run, 2, "load", load=1, ending="mismatch", signature="line 9")
+        self.evidence(run, 3, "network", load=2)
+        again: dict[str, object] = {"load": 2, "ending": "mismatch", "signature": "line 9"}
+        self.evidence(run, 4, "load", **(again | second))
+        self.evidence(run, 5, "judgement")
+
+    def proof_of_env_error(self, run: int, *, loads: int = 2, layer: str = "network") -> None:
+        for number in range(1, loads + 1):
+            self.evidence(run, number, "load", load=number, ending="blocked")
+        self.evidence(run, loads + 1, "cause", load=1, cause="network", layer=layer)
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[Raw]:
+    """Raw SQL beside an open tower, on the same file."""
+    connection = sqlite3.connect(place, isolation_level=None)
+    try:
+        yield Raw(connection)
+    finally:
+        connection.close()

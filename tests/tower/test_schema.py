@@ -1,0 +1,96 @@
+"""What the migrations make, what the code expects, and what the exceptions name are one thing."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from bughunt import exceptions
+from bughunt.tower import guards, tables
+from bughunt.tower.migrations import HEAD, KNOWN
+from bughunt.tower.refusals import REFUSALS, refusal_code
+
+SPARE = {"QUESTION_PROJECT"}
+"""Not a rule: what a foreign key refers to."""
+
+
+def _schema(path: Path, kind: str) -> dict[str, str]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL", (kind,)
+        )
+        return {name: re.sub(r"\s*([(),])\s*", r"\1", " ".join(sql.split())) for name, sql in rows}
+
+
+def test_migrations_make_the_tables_that_the_code_expects(fresh_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "expected.db"
+    engine = create_engine(f"sqlite:///{path}")
+    tables.metadata.create_all(engine)
+    engine.dispose()
+    made = _schema(fresh_file, "table")
+    del made["alembic_version"]
+    assert made == _schema(path, "table")
+    assert _schema(fresh_file, "index") == _schema(path, "index")
+
+
+def test_known_revisions_are_those_of_the_migrations() -> None:
+    config = Config()
+    config.set_main_option("script_location", "bughunt.tower:migrations")
+    script = ScriptDirectory.from_config(config)
+    assert script.get_current_head() == HEAD
+    assert [revision.revision for revision in script.walk_revisions()][::-1] == list(KNOWN)
+
+
+def test_guards_can_be_installed_again(place: Path) -> None:
+    before = _schema(place, "trigger")
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        for statement in guards.statements("sqlite"):
+            connection.execute(statement)
+    assert before
+    assert _schema(place, "trigger") == before
+
+
+def test_every_code_has_its_exception(fresh_file: Path) -> None:
+    raised = re.findall(r"RAISE\(ABORT,'(\w+)'\)", " ".join(_schema(fresh_file, "trigger").values()))
+    named = re.findall(r"\b([A-Z]+_[A-Z_]+)\b", " ".join(_schema(fresh_file, "index")))
+    constraints = re.findall(r'CONSTRAINT "?([A-Z_]{6,})"?', " ".join(_schema(fresh_file, "table").values()))
+    codes = {*raised, *named, *constraints} - SPARE - {"TOMBSTONE_IS_UNIQUE"}
+    assert codes == set(REFUSALS)
+
+
+def test_every_exception_is_in_the_tree_and_exported() -> None:
+    for kind in REFUSALS.values():
+        assert kind.__name__ in exceptions.__all__
+        assert re.search(rf"\b{kind.__name__}\b", exceptions.__doc__ or ""), kind
+        assert kind.__doc__
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("RUN_IS_TERMINAL", "RUN_IS_TERMINAL"),
+        ("CHECK constraint failed: RUN_IS_MALFORMED", "RUN_IS_MALFORMED"),
+        ("NOT NULL constraint failed: evidence.digest", "EVIDENCE_IS_MALFORMED"),
+        ("cannot store BLOB value in TEXT column question.project", "QUESTION_IS_MALFORMED"),
+        ("UNIQUE constraint failed: run.project, run.idempotency_key", "RUN_KEY_IS_UNIQUE"),
+        ("UNIQUE constraint failed: evidence.run_id, evidence.seq", "EVIDENCE_SEQ_IS_UNIQUE"),
+        (
+            "UNIQUE constraint failed: evidence.run_id, evidence.kind, evidence.load",
+            "EVIDENCE_LOAD_IS_UNIQUE",
+        ),
+        ("UNIQUE constraint failed: tombstone.evidence_id", "TOMBSTONE_IS_IMMUTABLE"),
+        ("FOREIGN KEY constraint failed", None),
+        ("UNIQUE constraint failed: other.thing", None),
+        ("NOT NULL constraint failed: other.thing", None),
+        ("no such table: run", None),
+    ],
+)
+def test_codes_in_the_words_of_sqlite(message: str, code: str | None) -> None:
+    assert refusal_code(message) == code
