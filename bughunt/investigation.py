@@ -20,9 +20,18 @@ from bughunt.browser.load import LoadOutcome, LoadRequest, take_load
 from bughunt.charters import Charter
 from bughunt.exceptions import BughuntError
 from bughunt.settings import LoadSettings, Target
-from bughunt.tower import EvidenceKind, NewEvidence, NewQuestion, Run, RunRequest, Tower
+from bughunt.tower import (
+    EvidenceKind,
+    NewEvidence,
+    NewQuestion,
+    Run,
+    RunRequest,
+    Tower,
+    evidence_of_cause,
+    evidence_of_load,
+)
 from bughunt.verdict.endings import judge_load
-from bughunt.verdict.judgement import Cause, Judgement, Reason, State
+from bughunt.verdict.judgement import Judgement, Reason, State
 from bughunt.verdict.record import Exchange, LoadRecord, to_json
 from bughunt.verdict.rules import RULES_VERSION
 from fault_routes import FaultLedger, FaultPlan, Firing
@@ -111,7 +120,7 @@ class _Attempt:
             judgement,
             landed_at=datetime.now(UTC) if landing else None,
             landing_note=landing,
-            evidence=[_cause_evidence(cause) for cause in judgement.causes],
+            evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
 
     async def _take_load(self, *, patient: bool = False) -> LoadRecord:
@@ -188,25 +197,12 @@ def _firing_evidence(firing: Firing, load: int) -> NewEvidence:
     return _json_evidence(EvidenceKind.FIRING, firing, load=load)
 
 
-def _cause_evidence(cause: Cause) -> NewEvidence:
-    return NewEvidence(
-        kind=EvidenceKind.CAUSE, data=to_json(cause), load=cause.load, cause=cause.kind, layer=cause.layer
-    )
-
-
 def _load_evidence(outcome: LoadOutcome) -> list[NewEvidence]:
     record, artifacts = outcome.record, outcome.artifacts
-    judged = judge_load(record)
     load = record.number
     found = [
         NewEvidence(kind=EvidenceKind.NETWORK, data=to_json(record), load=load),
-        NewEvidence(
-            kind=EvidenceKind.LOAD,
-            data=to_json(judged),
-            load=load,
-            ending=judged.ending,
-            signature=judged.signature,
-        ),
+        evidence_of_load(judge_load(record)),
     ]
     if artifacts is None:
         return found

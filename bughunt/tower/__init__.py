@@ -14,7 +14,7 @@ from bughunt.tower.values import (
     Run,
     RunRequest,
 )
-from bughunt.tower.writing import evidence_of
+from bughunt.tower.writing import evidence_of_cause, evidence_of_load
 
 __all__ = [
     "Evidence",
@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "RunRequest",
     "Tower",
-    "evidence_of",
+    "evidence_of_cause",
+    "evidence_of_load",
     "now_utc",
 ]

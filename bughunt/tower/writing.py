@@ -14,14 +14,15 @@ from bughunt.exceptions import NoSuchRecord, RunKeyIsUnique, RunTaken
 from bughunt.tower import tables
 from bughunt.tower.rows import key_columns, question_from, run_from
 from bughunt.tower.values import EvidenceKind, NewEvidence, NewQuestion, Question, Run, RunRequest
-from bughunt.verdict.judgement import Cause, Judgement, State
+from bughunt.verdict.judgement import Cause, LoadJudgement, State
 from bughunt.verdict.record import to_json
 
 __all__ = [
     "GATE_VERSION",
     "Prepared",
     "add",
-    "evidence_of",
+    "evidence_of_cause",
+    "evidence_of_load",
     "get_question",
     "get_run",
     "held",
@@ -66,22 +67,19 @@ def note(text: str) -> Prepared:
     return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
 
 
-def evidence_of(judgement: Judgement) -> tuple[NewEvidence, ...]:
-    """The rows that the gates look for: one LOAD for each load that was judged, one CAUSE for each cause."""
-    loads = [
-        NewEvidence(
-            kind=EvidenceKind.LOAD,
-            data=to_json(ending),
-            load=ending.load,
-            ending=ending.ending,
-            signature=ending.signature,
-        )
-        for ending in judgement.endings
-    ]
-    return (*loads, *(_evidence_of_cause(cause) for cause in judgement.causes))
+def evidence_of_load(ended: LoadJudgement) -> NewEvidence:
+    """How a load ended, as the row that the gates look for."""
+    return NewEvidence(
+        kind=EvidenceKind.LOAD,
+        data=to_json(ended),
+        load=ended.load,
+        ending=ended.ending,
+        signature=ended.signature,
+    )
 
 
-def _evidence_of_cause(cause: Cause) -> NewEvidence:
+def evidence_of_cause(cause: Cause) -> NewEvidence:
+    """A cause, as the row that the gate of ENV_ERROR looks for."""
     return NewEvidence(
         kind=EvidenceKind.CAUSE, data=to_json(cause), load=cause.load, cause=cause.kind, layer=cause.layer
     )

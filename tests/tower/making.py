@@ -12,7 +12,8 @@ from bughunt.tower import (
     Run,
     RunRequest,
     Tower,
-    evidence_of,
+    evidence_of_cause,
+    evidence_of_load,
 )
 from bughunt.verdict.judgement import (
     Cause,
@@ -140,5 +141,13 @@ def finished(tower: Tower, run: Run, judgement: Judgement | None = None, **value
     judged = judgement or passed()
     records = [network(ending.load) for ending in judged.endings]
     landing = {"landed_at": BEGAN, "landing_note": "https://shop.test/cart shows 487.00"}
-    proof = [*records, *evidence_of(judged)]
+    proof = [*records, *proof_of(judged)]
     return tower.finish(run.id, run.owner, judged, evidence=proof, **(landing | values))  # type: ignore[arg-type]
+
+
+def proof_of(judged: Judgement) -> list[NewEvidence]:
+    """The rows that the gates look for: one for each load that was judged, one for each cause."""
+    return [
+        *(evidence_of_load(ended) for ended in judged.endings),
+        *(evidence_of_cause(cause) for cause in judged.causes),
+    ]

@@ -18,7 +18,7 @@ from bughunt.exceptions import (
     RunTaken,
     UsageError,
 )
-from bughunt.tower import EvidenceKind, NewEvidence, Tower, evidence_of
+from bughunt.tower import EvidenceKind, NewEvidence, Tower
 from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from tests.tower.making import (
     BEGAN,
@@ -34,6 +34,7 @@ from tests.tower.making import (
     finished,
     network,
     passed,
+    proof_of,
 )
 
 
@@ -184,7 +185,7 @@ class TestFinality:
         run = begun(tower)
         tower.add_evidence(run.id, ME, [network()])
         tower.verify(run.id, ME)
-        tower.add_evidence(run.id, ME, evidence_of(passed()))
+        tower.add_evidence(run.id, ME, proof_of(passed()))
         assert tower.finish(run.id, ME, passed(), landed_at=BEGAN, landing_note="seen").state is State.DONE
 
     def test_a_later_pass_keeps_the_question_answered(self, tower: Tower) -> None:

@@ -1,0 +1,157 @@
+"""JUnit XML, one result for each testcase, by the precedence of exit codes.
+
+| outcome | element |
+|---|---|
+| PASS, and a claim of one | none |
+| BUG, and a claim of one | `<failure type="BUG">` |
+| HARNESS_ERROR | `<error type="HARNESS_ERROR">` |
+| CHECK_ERROR, or a planned fault never fired | `<error type="CHECK_ERROR">` |
+| ENV_ERROR, and a claim of one | `<error type="ENV_ERROR">` |
+| not finished, cancelled | `<error type="UNFINISHED">`: an interrupted run must not look like a pass |
+| superseded | `<skipped>`: its successor tells |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
+
+from bughunt.reports.outcomes import (
+    Outcome,
+    causes_of,
+    charter_of,
+    duration_of,
+    is_claim,
+    loads_in_words,
+    outcome_of,
+    sentence_of,
+)
+from bughunt.reports.texts import clean, clip, one_line
+from bughunt.tower.values import InvestigationView
+
+__all__ = ["render_junit"]
+
+_MESSAGE = 1_000
+"""Characters of a result's message at most."""
+_TEXT = 20_000
+"""Characters of a result's text at most."""
+_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+_TYPES = {
+    Outcome.HARNESS_ERROR: "HARNESS_ERROR",
+    Outcome.CHECK_ERROR: "CHECK_ERROR",
+    Outcome.ENV_ERROR: "ENV_ERROR",
+    Outcome.CLAIMS_ENV_ERROR: "ENV_ERROR",
+    Outcome.UNFINISHED: "UNFINISHED",
+    Outcome.CANCELLED: "UNFINISHED",
+}
+
+
+def render_junit(views: Sequence[InvestigationView]) -> str:
+    """One `<testsuite>` for each target, one `<testcase>` for each run."""
+    document = JUnitXml("bughunt")
+    names = _unique_names(views)
+    targets = dict.fromkeys(view.question.key.target for view in views)
+    for target in targets:
+        document.add_testsuite(_suite(target, [v for v in views if v.question.key.target == target], names))
+    document.update_statistics()  # type: ignore[no-untyped-call]  # junitparser types but in part
+    body: bytes = document.tostring()  # type: ignore[no-untyped-call]
+    return body.decode() if body.startswith(b"<?xml") else f"{_DECLARATION}\n{body.decode()}"
+
+
+def _suite(target: str, views: Sequence[InvestigationView], names: dict[int, str]) -> TestSuite:
+    suite = TestSuite(clean(target))
+    suite.timestamp = min(view.run.created_at for view in views).isoformat(timespec="seconds")
+    suite.add_testcases([_case(view, names[view.run.id]) for view in views])
+    return suite
+
+
+def _case(view: InvestigationView, name: str) -> TestCase:
+    file, _ = charter_of(view)
+    case = TestCase(name=clean(name), classname=clean(file), time=round(duration_of(view) or 0.0, 3))
+    case.append(_properties(view))  # type: ignore[no-untyped-call]
+    result = _result(view)
+    if result is not None:
+        result.text = clip(clean("\n".join(_details(view))), _TEXT)
+        case.result = result
+    elif is_claim(outcome_of(view)):
+        case.system_out = clean(sentence_of(view))
+    return case
+
+
+def _result(view: InvestigationView) -> Failure | Error | Skipped | None:
+    """The one element that says what is wrong, if anything is."""
+    outcome = outcome_of(view)
+    message = one_line(sentence_of(view), _MESSAGE)
+    if outcome in (Outcome.BUG, Outcome.CLAIMS_BUG):
+        return Failure(message, "BUG")
+    if outcome is Outcome.SUPERSEDED:
+        return Skipped(message)
+    if view.unfired and outcome not in (Outcome.HARNESS_ERROR, Outcome.CHECK_ERROR):
+        never = f"A planned fault never fired: {', '.join(view.unfired)}."
+        return Error(one_line(f"{never} {outcome}: {message}", _MESSAGE), "CHECK_ERROR")
+    return Error(message, _TYPES[outcome]) if outcome in _TYPES else None
+
+
+def _details(view: InvestigationView) -> Iterator[str]:
+    """What a person who reads the CI log needs to go on."""
+    yield f"{outcome_of(view)}: {clip(sentence_of(view), 4 * _MESSAGE)}"
+    yield f"Question: {view.question.key.question}"
+    yield f"{view.q}, {view.name}, agent {view.run.agent}, target {view.question.key.target}"
+    for spec in view.question.key.plan:
+        yield f"Planned fault: {spec}" + (" (never fired)" if spec in view.unfired else "")
+    for ending in view.judgement.endings if view.judgement else ():
+        yield f"Load {ending.load} {ending.ending}: {clip(ending.reason, _MESSAGE)}"
+    for cause in causes_of(view):
+        yield f"Cause on load {cause.load}: {cause.kind}, {cause.reason}" + (
+            f" ({cause.hint})" if cause.hint else ""
+        )
+        yield f"  {cause.method} {clip(cause.url, _MESSAGE)}" if cause.url else f"  layer {cause.layer}"
+    yield from view.notes
+    yield f"All of it: bughunt show {view.name}"
+
+
+def _properties(view: InvestigationView) -> Properties:
+    judgement, run = view.judgement, view.run
+    properties = Properties()  # type: ignore[no-untyped-call]
+    for name, value in {
+        "q": view.q,
+        "run": view.name,
+        "outcome": outcome_of(view),
+        "agent": run.agent,
+        "level": run.level or "",
+        "rule": judgement.rule if judgement else "",
+        "loads": loads_in_words(view),
+        "build": run.build or "",
+        "drill": "true" if view.drill else "false",
+        "plan": " ".join(view.question.key.plan),
+    }.items():
+        properties.append(Property(name, clean(str(value))))  # type: ignore[no-untyped-call]
+    return properties
+
+
+def _unique_names(views: Sequence[InvestigationView]) -> dict[int, str]:
+    """By run id, the charter's name with as much of target, plan and agent as tells it from its namesakes."""
+    names: dict[int, str] = {}
+    charters = dict.fromkeys(view.question.key.charter for view in views)
+    for charter in charters:
+        names |= _told_apart([view for view in views if view.question.key.charter == charter])
+    return names
+
+
+def _told_apart(namesakes: Sequence[InvestigationView]) -> dict[int, str]:
+    columns = (
+        [view.question.key.target for view in namesakes],
+        [" ".join(view.question.key.plan) for view in namesakes],
+        [view.run.agent for view in namesakes],
+    )
+    telling = [column for column in columns if len(set(column)) > 1]
+    _, name = charter_of(namesakes[0])
+    suffixes = [", ".join(part for part in parts if part) for parts in zip(*telling, strict=True)]
+    named = [f"{name} [{suffix}]" if suffix else name for suffix in suffixes or [""] * len(namesakes)]
+    often = Counter(named)
+    return {
+        view.run.id: text if often[text] == 1 else f"{text} [{view.name}]"
+        for view, text in zip(namesakes, named, strict=True)
+    }
