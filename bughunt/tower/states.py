@@ -1,15 +1,4 @@
-"""Which state of a RUN may follow which.
-
-    from \\ to     QUEUED  RUNNING  VERIFYING  STALE  DONE  FAILED  CANCELLED  SUPERSEDED
-    (new)           yes       -         -        -      -      -        -          -
-    QUEUED           =       yes        -       yes     -     yes      yes         -
-    RUNNING          -        =        yes      yes     -     yes      yes         -
-    VERIFYING        -        -         =       yes    yes    yes      yes         -
-    STALE            -        -         -        =      -     yes      yes        yes
-    DONE             -        -         -        -      -      -        -          -
-    FAILED           -        -         -        -      -      -        -          -
-    CANCELLED        -        -         -        -      -      -        -          -
-    SUPERSEDED       -        -         -        -      -      -        -          -
+"""Which state of a RUN may follow which: TABLE, held by the triggers in `guards/`.
 
 `=`: another column may change while the state stays (a heartbeat). A terminal RUN has no `=`:
 nothing in it changes again. A STALE run never runs on: whoever held it may only be told to stop.
@@ -22,6 +11,19 @@ from __future__ import annotations
 from bughunt.verdict.judgement import State
 
 __all__ = ["LIVE", "TERMINAL", "TRANSITIONS"]
+
+TABLE = """
+    from \\ to     QUEUED  RUNNING  VERIFYING  STALE  DONE  FAILED  CANCELLED  SUPERSEDED
+    (new)           yes       -         -        -      -      -        -          -
+    QUEUED           =       yes        -       yes     -     yes      yes         -
+    RUNNING          -        =        yes      yes     -     yes      yes         -
+    VERIFYING        -        -         =       yes    yes    yes      yes         -
+    STALE            -        -         -        =      -     yes      yes        yes
+    DONE             -        -         -        -      -      -        -          -
+    FAILED           -        -         -        -      -      -        -          -
+    CANCELLED        -        -         -        -      -      -        -          -
+    SUPERSEDED       -        -         -        -      -      -        -          -
+"""
 
 TERMINAL = frozenset({State.DONE, State.FAILED, State.CANCELLED, State.SUPERSEDED})
 
@@ -40,5 +42,5 @@ def _parse(table: str) -> frozenset[tuple[State | None, State]]:
     )
 
 
-TRANSITIONS = _parse(__doc__)
+TRANSITIONS = _parse(TABLE)
 """Every allowed (from, to); None: the RUN is new. `=` counts as a transition to itself."""
