@@ -54,11 +54,11 @@ def hint(kind: CauseKind, exchange: Exchange) -> str | None:
 
 
 def failure_sentence(failure: Failure) -> str:
-    """What the charter saw instead of what it expected, on one line."""
+    """What the charter saw instead of what it expected, on one line, without Playwright's call log."""
     where = f" (line {failure.lines[-1]})" if failure.lines else ""
-    lines = [line.strip() for line in failure.message.splitlines() if line.strip()]
-    told = " ".join(lines[:3]) if lines else failure.type
-    return f"{told[:300]}{where}"
+    told = failure.message.partition("\nCall log:")[0]
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    return f"{', '.join(lines[:3])[:300] or failure.type}{where}"
 
 
 def causes_sentence(causes: Iterable[Cause]) -> str:
