@@ -49,7 +49,7 @@ class Allowance(Struct, frozen=True, kw_only=True):
             limit = float(number) if percent else int(number)
         except ValueError:
             raise UsageError(f"--max-env-errors {text}: give a number, 3, or a share, 10%.") from None
-        if limit < 0 or (percent and limit > 100):
+        if not 0 <= limit <= (100 if percent else float("inf")):
             raise UsageError(f"--max-env-errors {text}: from 0, and at most 100%.")
         return cls(limit=limit, percent=percent)
 

@@ -123,7 +123,7 @@ class _Attempt:
             evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
 
-    async def _take_load(self, *, patient: bool = False) -> LoadRecord:
+    async def _take_load(self, *, patient: bool = False, traced: bool = True) -> LoadRecord:
         number = len(self._loads) + 1
         await self._begin_load(number, patient=patient)
         outcome = await take_load(
@@ -135,6 +135,7 @@ class _Attempt:
                 ledger=self._ledger,
                 deadline=self._what.loading.deadline,
                 patient=patient,
+                traced=traced,
                 on_exchanges=lambda exchanges: self._write_progress(number, exchanges),
             ),
         )

@@ -11,8 +11,12 @@ __all__ = ["careful"]
 
 
 async def careful(take: TakeLoad, *, pause: float, sleep: Sleep) -> Judgement:
-    """Take loads, waiting out bursts between them, until `decide` gives a judgement."""
-    loads: list[LoadRecord] = [await take()]
+    """Take loads, waiting out bursts between them, until `decide` gives a judgement.
+
+    The first load goes without a trace, which would cost a passing run a tenth of its time: whatever is
+    found on it needs a further load anyway, and that one is traced.
+    """
+    loads: list[LoadRecord] = [await take(traced=False)]
     while not isinstance(decision := decide(loads), Judgement):
         await sleep(max(pause, decision.retry_after))
         loads.append(await take(patient=decision.patient))

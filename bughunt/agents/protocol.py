@@ -17,8 +17,8 @@ Sleep = Callable[[float], Awaitable[None]]
 class TakeLoad(Protocol):
     """Takes the next load of the run, records it as evidence, and returns it."""
 
-    async def __call__(self, *, patient: bool = False) -> LoadRecord:
-        """`patient`: let `goto` wait for the document only."""
+    async def __call__(self, *, patient: bool = False, traced: bool = True) -> LoadRecord:
+        """`patient`: let `goto` wait for the document only. `traced`: keep a trace if it does not hold."""
         ...
 
 

@@ -60,6 +60,8 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     """Seconds."""
     patient: bool = False
     """Let `goto` wait for the document only."""
+    traced: bool = True
+    """Keep a Playwright trace if the load does not hold."""
     on_exchanges: Callable[[tuple[Exchange, ...]], Awaitable[None]] | None = None
     """Told of the exchanges so far, now and then, while a load takes long."""
 
@@ -130,15 +132,12 @@ class _Loading:
         self._began_at = began_at
         self._recorder = Recorder(context, log)
         self._net = Network(self._recorder, log)
-        self._traced = (
-            wanted.number > 1
-        )  # the first load is the hot path; only a further one can be conclusive
         self._errors_before = len(wanted.ledger.errors)
 
     async def run(self) -> LoadOutcome:
         self._browser.once("disconnected", lambda _: self._recorder.note_crash("browser"))
         faults = await install(self._context, self._wanted.ledger, on_fire=self._on_fire)
-        if self._traced:
+        if self._wanted.traced:
             await start_trace(self._context)
         page = await self._context.new_page()
         await self._recorder.tap(self._context, page)
@@ -271,8 +270,8 @@ class _Loading:
     async def _with_artifacts(self, page: Page, record: LoadRecord, faults: Installation) -> LoadOutcome:
         artifacts = None
         if record.crash is None and judge_load(record).ending is not Ending.HELD:
-            artifacts = await gather(page, self._context, traced=self._traced)
-        elif self._traced and record.crash is None:
+            artifacts = await gather(page, self._context, traced=self._wanted.traced)
+        elif self._wanted.traced and record.crash is None:
             await stop_trace(self._context, keep=False)
         build = await self._build(page) if record.crash is None else None
         with contextlib.suppress(PlaywrightError):

@@ -87,7 +87,7 @@ async def look(
     ledger = FaultLedger(parse_plan(faults))
     loads: list[LoadRecord] = []
 
-    async def take(*, patient: bool = False) -> LoadRecord:
+    async def take(*, patient: bool = False, traced: bool = True) -> LoadRecord:
         before_load(len(loads) + 1)
         request = LoadRequest(
             charter=wanted,
