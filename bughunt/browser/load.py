@@ -132,6 +132,7 @@ class _Loading:
         self._began_at = began_at
         self._recorder = Recorder(context, log)
         self._net = Network(self._recorder, log)
+        log.on_asked = lambda asked: self._recorder.note_asked(asked, wanted.target.base_url)
         self._errors_before = len(wanted.ledger.errors)
 
     async def run(self) -> LoadOutcome:

@@ -10,12 +10,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urljoin
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
 
-from bughunt.browser.steps import StepLog
+from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
 from bughunt.verdict.record import ConsoleLine, Crash, Exchange, Hop
 
@@ -93,6 +93,7 @@ class Recorder:
         self._wire: Wire | None = None
         self._pages: list[Page] = []
         self._by_request: dict[Request, LiveExchange] = {}
+        self._asked: list[Exchange] = []
         context.on("request", self._on_request)
         context.on("response", self._on_response)
         context.on("requestfinished", self._on_finished)
@@ -111,6 +112,24 @@ class Recorder:
         if live is not None:
             live.fault, live.broken_by_fault = spec, breaks
 
+    def note_asked(self, asked: Asked, base_url: str) -> None:
+        """The charter asked something by itself, past the page."""
+        self._asked.append(
+            Exchange(
+                id=self._next_id(),
+                method=asked.method,
+                url=urljoin(base_url, asked.url),
+                resource_type="api",
+                started=asked.began,
+                responded=None if asked.status is None else asked.ended,
+                ended=asked.ended,
+                status=asked.status,
+                failure=asked.failure,
+                finished=asked.status is not None,
+                response_headers=asked.headers,
+            )
+        )
+
     def note_crash(self, what: str) -> None:
         """The renderer or the browser died."""
         if self.crash is None:
@@ -127,7 +146,11 @@ class Recorder:
     def freeze(self) -> tuple[Exchange, ...]:
         """All exchanges as they stand now."""
         wire = self._joined()
-        return tuple(self._frozen(live, wire.get(live.id)) for live in self.exchanges)
+        seen = [self._frozen(live, wire.get(live.id)) for live in self.exchanges]
+        return tuple(sorted([*seen, *self._asked], key=lambda exchange: exchange.id))
+
+    def _next_id(self) -> int:
+        return len(self.exchanges) + len(self._asked)
 
     # Listening
 
@@ -135,7 +158,7 @@ class Recorder:
         before = request.redirected_from
         live = self._by_request.get(before) if before is not None else None
         if live is None:
-            live = LiveExchange(len(self.exchanges), request, self._log.now())
+            live = LiveExchange(self._next_id(), request, self._log.now())
             self.exchanges.append(live)
             if request.is_navigation_request():
                 live.navigation_of = self._log.acting()
@@ -255,6 +278,7 @@ class Recorder:
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             broken_by_fault=live.broken_by_fault,
+            service_worker=live.first.service_worker is not None,
             page=live.page,
         )
 

@@ -13,23 +13,28 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from msgspec import structs
 from playwright import async_api
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from bughunt.verdict.record import Step
 
-__all__ = ["StepLog", "recording", "timed_out"]
+__all__ = ["Asked", "StepLog", "recording", "timed_out"]
 
 #: Playwright's classes whose awaited methods are steps.
 _LOOKED_AT = (
     *("Page", "Frame", "Locator", "ElementHandle", "Keyboard", "Mouse", "Touchscreen"),
     *("PageAssertions", "LocatorAssertions", "APIResponseAssertions"),
 )
+
+#: What the charter asks by itself, past the page.
+_ASKS = frozenset({"fetch", "get", "head", "post", "put", "patch", "delete"})
 
 #: What can make a page navigate or send, as opposed to looking at it.
 _ACTS = frozenset(
@@ -50,6 +55,21 @@ _NEVER_WAITS = frozenset(
 AFTERMATH = 0.3
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request of the charter's own, past the page (`page.request.get(...)`)."""
+
+    method: str
+    url: str
+    """As the charter wrote it where no answer came, else where the answer came from."""
+    began: float
+    ended: float
+    status: int | None = None
+    """None: no answer came."""
+    headers: dict[str, str] = field(default_factory=dict)
+    failure: str | None = None
+
+
 class StepLog:
     """The steps of one load, in the order in which they began."""
 
@@ -62,6 +82,7 @@ class StepLog:
         self._origin = clock()
         self._steps: list[Step] = []
         self._raised: dict[int, BaseException] = {}
+        self.on_asked: Callable[[Asked], None] = lambda asked: None
 
     def now(self) -> float:
         """Seconds since the load began."""
@@ -163,6 +184,39 @@ def _wrapped(kind: str, name: str, original: Callable[..., Awaitable[Any]]) -> C
     return call
 
 
+def _wrapped_request(name: str, original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """A request of the charter's own is a step, and its log is told what became of it."""
+    recorded = _wrapped("APIRequestContext", name, original)
+
+    @functools.wraps(original)
+    async def call(self: Any, *args: Any, **kwargs: Any) -> Any:  # Any: whatever Playwright takes
+        log = _current.get()
+        if log is None or _inside.get():
+            return await original(self, *args, **kwargs)
+        method = str(kwargs.get("method") or ("GET" if name == "fetch" else name)).upper()
+        began = log.now()
+        try:
+            answer = await recorded(self, *args, **kwargs)
+        except PlaywrightError as error:
+            said = error.message.strip().partition("\n")[0]
+            url = _target(self, args)
+            log.on_asked(Asked(method=method, url=url, began=began, ended=log.now(), failure=said))
+            raise
+        log.on_asked(
+            Asked(
+                method=method,
+                url=answer.url,
+                began=began,
+                ended=log.now(),
+                status=answer.status,
+                headers=answer.headers,
+            )
+        )
+        return answer
+
+    return call
+
+
 def _wrapped_manager(kind: str, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:  # Any: whatever Playwright takes
@@ -197,9 +251,8 @@ class _RecordedManager:
 def _target(subject: Any, args: tuple[Any, ...]) -> str:
     """What a step is about: the locator's selector, else the first text argument."""
     inner = getattr(subject, "_impl_obj", None)
-    locator = getattr(
-        inner, "_actual_locator", inner
-    )  # Playwright shows a locator's selector in its repr only
+    # Playwright shows a locator's selector in its repr only.
+    locator = getattr(inner, "_actual_locator", inner)
     selector = getattr(locator, "_selector", None)
     if isinstance(selector, str):
         return selector
@@ -207,6 +260,9 @@ def _target(subject: Any, args: tuple[Any, ...]) -> str:
 
 
 def _wrap_playwright() -> None:
+    for name in _ASKS:
+        original = getattr(async_api.APIRequestContext, name)
+        setattr(async_api.APIRequestContext, name, _wrapped_request(name, original))
     for looked_at in (getattr(async_api, name) for name in _LOOKED_AT):
         for name, method in list(vars(looked_at).items()):
             if not name.startswith("_") and inspect.iscoroutinefunction(method):

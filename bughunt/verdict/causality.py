@@ -55,12 +55,14 @@ class Causality:
 
     def causal(self, exchange: Exchange) -> bool:
         """Whether this exchange could explain what the load showed."""
-        if self.declared(exchange) or self.document(exchange):
+        if not exchange.url.startswith(("http:", "https:")):
+            return False  # a blob: or data: URL has no environment
+        if self.declared(exchange) or self.document(exchange) or exchange.resource_type == "api":
             return True
         if not self._open or self._ignored(exchange) or exchange.resource_type in INCIDENTAL_TYPES:
             return False
-        if not self._asked_by_own_frame(exchange):
-            return False
+        if exchange.service_worker or not self._asked_by_own_frame(exchange):
+            return False  # what a worker could not fetch for the page fails in the page as well
         if exchange.resource_type == "script":
             return self.own(exchange) or exchange.script_async is not True
         return True

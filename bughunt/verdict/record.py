@@ -45,7 +45,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     url: str
     """The URL first asked for; where a redirect led to, the final URL is `final_url`."""
     resource_type: str
-    """Playwright's: document, script, fetch, xhr, image, eventsource, ..."""
+    """Playwright's: document, script, fetch, xhr, image, eventsource, ...; `api` for what the charter
+    itself asked with `page.request`."""
     started: float
     frame_url: str = ""
     """The URL of the frame (or worker's page) that asked."""
@@ -86,6 +87,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The planned fault that fired on it, as its spec."""
     broken_by_fault: bool = False
     """True iff that fault took the place of the answer or spoilt it; a delay alone does not."""
+    service_worker: bool = False
+    """True iff a service worker asked, by itself or on the page's behalf."""
     page: int = 0
     """Which page of the context asked: 0 is the charter's own, popups follow."""
 

@@ -30,11 +30,20 @@ Says = CauseKind | _Product | None
 PATIENCE = 1.0
 #: Seconds within which a page that drops its own request did not wait for an answer.
 AT_ONCE = 0.1
-#: Seconds between an abort and a navigation of the charter's that explains it.
+#: Seconds between an abort and an action or a navigation of the charter's that explains it.
 NAVIGATION_WINDOW = 0.3
 #: Seconds before a step gave up in which an answer came too late to be shown.
 TOO_LATE = 1.0
 
+#: Network errors that only the app's own wrong URL can bring about.
+PRODUCT_FAILURES = frozenset(
+    {
+        "net::ERR_DISALLOWED_URL_SCHEME",
+        "net::ERR_INVALID_URL",
+        "net::ERR_UNKNOWN_URL_SCHEME",
+        "net::ERR_UNSAFE_PORT",
+    }
+)
 ENVIRONMENT_STATUS = frozenset({408, 425, 429})
 ACCESS_STATUS = frozenset({401, 403, 407})
 #: Content that is meant to arrive bit by bit: open, or cancelled after some of it, is how it should be.
@@ -127,11 +136,13 @@ class Testimony:
         if x.failure == "net::ERR_ABORTED":
             return self._by_abort(x)
         # The browser's own refusals (`csp`, `mixed-content`) name no network error.
-        return CauseKind.NETWORK if x.failure.startswith("net::") else PRODUCT
+        own_refusal = not x.failure.startswith("net::") and x.resource_type != "api"
+        return PRODUCT if own_refusal or x.failure in PRODUCT_FAILURES else CauseKind.NETWORK
 
     def _by_abort(self, x: Exchange) -> Says:
         """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
-        if x.main_document or x.frame_document or self._left_by_charter(x) or self._stream_with_content(x):
+        left = self._left_by_charter(x) or self._dropped_after_action(x)
+        if x.main_document or x.frame_document or left or self._stream_with_content(x):
             return None
         if x.resource_type == "script":
             return CauseKind.NETWORK if x.status is None else None
@@ -142,8 +153,8 @@ class Testimony:
         return None if self._navigated_at(x.ended or 0.0) else PRODUCT
 
     def _by_silence(self, x: Exchange) -> Says:
-        """Neither headers nor a failure came."""
-        return CauseKind.NO_ANSWER if self._cut - x.started >= PATIENCE else None
+        """Neither headers nor a failure came, or a planned fault still held the request back."""
+        return CauseKind.NO_ANSWER if x.fault or self._cut - x.started >= PATIENCE else None
 
     def _by_body(self, x: Exchange) -> Says:
         """Good headers came, and no failure."""
@@ -201,6 +212,14 @@ class Testimony:
         return any(
             doc.main_document and doc.navigation_of is not None and self._near(doc.started, x.ended)
             for doc in self._load.exchanges
+        )
+
+    def _dropped_after_action(self, x: Exchange) -> bool:
+        """The charter did something (a click that leaves a view), and the page dropped what it had asked."""
+        failed = self._load.failure.step if self._load.failure else None
+        return any(
+            step.acts and step.index != failed and step.ended is not None and self._near(step.ended, x.ended)
+            for step in self._load.steps
         )
 
     def _navigated_at(self, instant: float) -> bool:

@@ -282,3 +282,74 @@ async def test_spoilt_answers_of_our_own_are_never_the_products(browser_pool: Br
     async with MisbehavingServer({"/": Html(cart_page()), "/api/cart": WELL}) as server:
         looked = await look(browser_pool, server.url, reads_the_cart, faults=[f"{kind}@**/api/cart"])
     assert looked.judgement.verdict is ENV_ERROR
+
+
+@charter(question="Is the API well, asked past the page?")
+async def asks_past_the_page(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await expect(await page.request.get("/api/cart")).to_be_ok()
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "kinds"),
+    [
+        (WELL, PASS, set()),
+        (Json({}, status=503), ENV_ERROR, {"status"}),
+        (Reset(), ENV_ERROR, {"network"}),
+        (Json({}, status=404), BUG, set()),
+    ],
+    ids=["well", "503", "reset", "404"],
+)
+async def test_what_the_charter_asks_by_itself_counts_too(
+    browser_pool: BrowserPool, answer: Answer, verdict: Verdict, kinds: set[str]
+) -> None:
+    """A request past the page is the charter's own declaration."""
+    async with MisbehavingServer({"/": Html("<p>empty</p>"), "/api/cart": answer}) as server:
+        looked = await look(browser_pool, server.url, asks_past_the_page)
+    assert (looked.judgement.verdict, looked.kinds) == (verdict, kinds)
+
+
+LEAVES_THE_VIEW = """
+<button>Leave</button><p>Views: <output data-testid="total"></output></p>
+<script>
+const leaving = new AbortController();
+fetch("/api/slow", { signal: leaving.signal }).catch(() => {});
+document.querySelector("button").addEventListener("click", () => {
+  leaving.abort();
+  history.pushState({}, "", "/other");
+  document.querySelector("output").textContent = "%s";
+});
+</script>
+"""
+
+
+@charter(question="Does the other view show?", depends_on=["**/api/slow"])
+async def leaves_the_view(page: Page, net: Network) -> None:
+    async with page.expect_request("**/api/slow"):
+        await page.goto("/")
+    await page.wait_for_timeout(150)
+    await page.get_by_role("button").click()
+    await expect(page.get_by_test_id("total")).to_have_text("487.00", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(("shown", "verdict"), [("487.00", PASS), ("288.00", BUG)])
+async def test_what_a_page_drops_when_the_charter_leaves_a_view_says_nothing(
+    browser_pool: BrowserPool, shown: str, verdict: Verdict
+) -> None:
+    """A single-page app aborts what the view that was left had asked for."""
+    async with MisbehavingServer({"/": Html(LEAVES_THE_VIEW % shown), "/api/slow": NeverAnswer()}) as server:
+        looked = await look(browser_pool, server.url, leaves_the_view)
+    assert (looked.judgement.verdict, looked.kinds) == (verdict, set())
+
+
+async def test_a_request_that_a_planned_fault_still_holds_back_is_no_bug(browser_pool: BrowserPool) -> None:
+    """Even where the charter does not wait: what we held back cannot have been shown."""
+
+    @charter(question="Is the total there at once?")
+    async def does_not_wait(page: Page, net: Network) -> None:
+        await page.goto("/")
+        assert await page.get_by_test_id("total").inner_text() == "487.00"
+
+    async with MisbehavingServer({"/": Html(cart_page(timeout_ms=None)), "/api/cart": WELL}) as server:
+        looked = await look(browser_pool, server.url, does_not_wait, faults=["delay=800ms@**/api/cart"])
+    assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"no_answer"})
