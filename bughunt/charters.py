@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from bughunt.exceptions import CharterError
-from fault_routes.patterns import PatternError, matches
+from fault_routes.patterns import PatternError, compiled
 
 __all__ = ["Charter", "Load", "charter", "load_charters"]
 
@@ -91,6 +91,11 @@ def charter(
 
     def decorate(function: CharterFunction) -> Charter:
         name = getattr(function, "__name__", repr(function))
+        for option, value in (("depends_on", depends_on), ("ignore", ignore), ("tags", tags)):
+            if isinstance(value, str):
+                raise CharterError(f'The charter {name}: {option} is a list: write {option}=["{value}"].')
+        if reset is not None and not inspect.iscoroutinefunction(reset):
+            raise CharterError(f"The charter {name}: its reset is no coroutine: write `async def`.")
         _check(function, name, question, timeout, (*(depends_on or ()), *ignore))
         return Charter(
             function=function,
@@ -120,7 +125,7 @@ def _check(
         raise CharterError(f"The charter {name} has a timeout of {timeout}: give seconds above 0.")
     for pattern in patterns:
         try:
-            matches(pattern, "http://localhost/")
+            compiled(pattern)
         except PatternError as wrong:
             raise CharterError(f"The charter {name} names a pattern that is none: {wrong}") from wrong
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -16,6 +17,7 @@ import typer
 from rich.console import Console
 
 from bughunt import __version__
+from bughunt.agents import AGENTS
 from bughunt.bench import demo as experiment
 from bughunt.bench.overhead import measure, measure_growth
 from bughunt.charters import Charter, load_charters
@@ -28,8 +30,8 @@ from bughunt.reports import (
     DemoTable,
     demo_json,
     demo_table,
-    investigation_json,
     render,
+    runs_json,
     summary_table,
 )
 from bughunt.session import Session, carry_out, open_tower
@@ -43,7 +45,7 @@ from bughunt.showing import (
     write_report,
 )
 from bughunt.tower import Tower
-from fault_routes import FaultError, FaultPlan, parse_fault
+from fault_routes import FaultError, FaultPlan, parse_plan
 from target_apps.cart import CartServer
 
 __all__ = ["main"]
@@ -72,16 +74,13 @@ Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Investiga
 
 def main() -> None:
     """The `bughunt` command: turns errors into one line and an exit code."""
-    logging.basicConfig(level=logging.CRITICAL)
+    logging.basicConfig(level=os.environ.get("BUGHUNT_LOG", "CRITICAL").upper())
     try:
         app()
     except UsageError as error:
         _fail(error, ExitCode.USAGE)
     except BughuntError as error:
         _fail(error, ExitCode.HARNESS)
-    except KeyboardInterrupt:
-        people.print("Interrupted; what was recorded is kept.")
-        sys.exit(ExitCode.INTERRUPTED)
 
 
 def _fail(error: BughuntError, code: ExitCode) -> None:
@@ -140,7 +139,7 @@ def run(
         session = _carry_out(wanted, tower, workers or settings.workers, as_json=as_json)
         code = exit_code(session.views, failures=len(session.failures), allowance=allowance)
         if report is not None:
-            write_report(report, session.views, tower)
+            write_report(report, session.views, tower, failures=session.failures)
     _conclude(session, code, report, as_json=as_json)
     raise typer.Exit(code)
 
@@ -160,7 +159,7 @@ def demo(
         if session.failures:
             raise BughuntError(session.failures[0])
         table = experiment.table(session.views)
-        page = write_report(report, session.views, tower, table) if report else None
+        page = write_report(report, session.views, tower, demo=table) if report else None
     if as_json:
         _print_json(demo_json(table))
         return
@@ -181,11 +180,11 @@ def show(
     with closing(open_tower(load_settings(), db)) as tower:
         views = tower.views(question=number) if kind == "Q" else [tower.view(number)]
         if as_json:
-            _print_json(
-                [investigation_json(view) for view in views] if kind == "Q" else investigation_json(views[0])
-            )
+            _print_json(runs_json(views))
             return
         out = Console()
+        if not views:
+            people.print(f"{record} has no run yet.")
         for view in views:
             show_record(view, out)
             for file in save_evidence(view, tower, save) if save else ():
@@ -288,14 +287,14 @@ def _target(settings: Settings, base_url: str | None, name: str | None) -> Targe
 
 def _plan(specs: Sequence[str]) -> FaultPlan:
     try:
-        return FaultPlan(faults=tuple(parse_fault(spec) for spec in specs))
+        return parse_plan(specs)
     except FaultError as wrong:
         raise UsageError(str(wrong)) from wrong
 
 
 def _agent(name: str) -> str:
-    if name not in experiment.AGENTS:
-        raise UsageError(f"There is no agent {name}: choose careful or naive.")
+    if name not in AGENTS:
+        raise UsageError(f"There is no agent {name}: choose {' or '.join(AGENTS)}.")
     return name
 
 
@@ -314,7 +313,11 @@ def _investigation(
 
 
 def _carry_out(wanted: Sequence[Investigation], tower: Tower, workers: int, *, as_json: bool) -> Session:
-    return asyncio.run(carry_out(wanted, tower=tower, workers=workers, console=people, quiet=as_json))
+    try:
+        return asyncio.run(carry_out(wanted, tower=tower, workers=workers, console=people, quiet=as_json))
+    except KeyboardInterrupt:
+        people.print("Interrupted: what was recorded is kept, and the runs under way are CANCELLED.")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 def _list(charters: Sequence[Charter], *, as_json: bool) -> None:
@@ -327,9 +330,7 @@ def _list(charters: Sequence[Charter], *, as_json: bool) -> None:
 
 def _conclude(session: Session, code: ExitCode, report: Path | None, *, as_json: bool) -> None:
     if as_json:
-        unfired = [{"run": view.name, "fault": spec} for view, spec in session.unfired]
-        investigations = [investigation_json(view) for view in session.views]
-        _print_json({"investigations": investigations, "unfired_faults": unfired, "exit_code": int(code)})
+        _print_json({**runs_json(session.views, session.failures), "exit_code": int(code)})
     else:
         Console().print(summary_table(session.views))
     for view, spec in session.unfired:

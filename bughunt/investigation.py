@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import traceback
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import msgspec
@@ -18,7 +20,7 @@ from playwright.async_api import Browser
 from bughunt.agents import AGENTS
 from bughunt.browser.load import LoadOutcome, LoadRequest, take_load
 from bughunt.charters import Charter
-from bughunt.exceptions import BughuntError
+from bughunt.exceptions import BughuntError, RunTaken
 from bughunt.settings import LoadSettings, Target
 from bughunt.tower import (
     EvidenceKind,
@@ -34,7 +36,7 @@ from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Judgement, Reason, State
 from bughunt.verdict.record import Exchange, LoadRecord, to_json
 from bughunt.verdict.rules import RULES_VERSION
-from fault_routes import FaultLedger, FaultPlan, Firing
+from fault_routes import FaultLedger, FaultPlan
 
 __all__ = ["Browsers", "Investigation", "give_up", "investigate", "question_of"]
 
@@ -87,12 +89,12 @@ async def investigate(
     )
     run = await asyncio.to_thread(tower.reserve, request)
     reserved(run)
-    run = await asyncio.to_thread(tower.start, run.id, owner)
-    attempt = _Attempt(what, tower, browsers, run)
     try:
-        return await attempt.carry_out()
+        run = await asyncio.to_thread(tower.start, run.id, owner)
+        return await _Attempt(what, tower, browsers, run).carry_out()
     except asyncio.CancelledError:
-        await asyncio.shield(asyncio.to_thread(tower.cancel, run.id, owner, "Interrupted."))
+        with suppress(BughuntError):  # it ended meanwhile, or the disk is full: then its lease closes it
+            await asyncio.shield(asyncio.to_thread(tower.cancel, run.id, owner, "Interrupted."))
         raise
 
 
@@ -108,6 +110,7 @@ class _Attempt:
         self._written_firings = 0
         self._written_exchanges: set[int] = set()
         self._loads: list[LoadOutcome] = []
+        self._writing = asyncio.Lock()
 
     async def carry_out(self) -> Run:
         agent = AGENTS[self._what.agent]
@@ -118,7 +121,7 @@ class _Attempt:
             self._run.id,
             self._run.owner,
             judgement,
-            landed_at=datetime.now(UTC) if landing else None,
+            landed_at=_seen_at(self._loads[-1].record) if landing else None,
             landing_note=landing,
             evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
@@ -142,7 +145,7 @@ class _Attempt:
         self._loads.append(outcome)
         for secret in outcome.artifacts.secrets if outcome.artifacts else ():
             self._tower.redactor.learn(secret)
-        await self._write([*_load_evidence(outcome), *self._new_firings(number)])
+        await self._write(_load_evidence(outcome), load=number)
         return outcome.record
 
     async def _begin_load(self, number: int, *, patient: bool) -> None:
@@ -156,25 +159,24 @@ class _Attempt:
             self._run = await asyncio.to_thread(self._tower.verify, self._run.id, self._run.owner)
         await self._write([started])
 
-    async def _write(self, items: Sequence[NewEvidence]) -> None:
-        await asyncio.to_thread(self._tower.add_evidence, self._run.id, self._run.owner, items)
+    async def _write(self, items: Sequence[NewEvidence], *, load: int | None = None) -> None:
+        """Write evidence, and with a load's the firings since the last time; one transaction at a time."""
+        async with self._writing:
+            fired = self._ledger.firings[self._written_firings :] if load else ()
+            firings = [_json_evidence(EvidenceKind.FIRING, firing, load=load) for firing in fired]
+            await asyncio.to_thread(
+                self._tower.add_evidence, self._run.id, self._run.owner, [*items, *firings]
+            )
+            self._written_firings += len(fired)
 
     async def _write_progress(self, number: int, exchanges: Sequence[Exchange]) -> None:
         """While a load takes long, what has ended is written already: a killed process leaves it behind."""
         ended = [x for x in exchanges if x.ended is not None and x.id not in self._written_exchanges]
         if ended:
-            await self._write(
-                [
-                    _json_evidence(EvidenceKind.EXCHANGES, msgspec.to_builtins(ended), load=number),
-                    *self._new_firings(number),
-                ]
-            )
             self._written_exchanges.update(x.id for x in ended)
-
-    def _new_firings(self, load: int) -> list[NewEvidence]:
-        fired = self._ledger.firings[self._written_firings :]
-        self._written_firings += len(fired)
-        return [_firing_evidence(firing, load) for firing in fired]
+            progress = _json_evidence(EvidenceKind.EXCHANGES, msgspec.to_builtins(ended), load=number)
+            # A load that ends meanwhile must not break the writing off.
+            await asyncio.shield(self._write([progress], load=number))
 
 
 def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
@@ -192,10 +194,6 @@ def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
 
 def _json_evidence(kind: EvidenceKind, value: Any, *, load: int | None = None) -> NewEvidence:
     return NewEvidence(kind=kind, data=msgspec.json.encode(value), load=load)
-
-
-def _firing_evidence(firing: Firing, load: int) -> NewEvidence:
-    return _json_evidence(EvidenceKind.FIRING, firing, load=load)
 
 
 def _load_evidence(outcome: LoadOutcome) -> list[NewEvidence]:
@@ -220,12 +218,17 @@ def _load_evidence(outcome: LoadOutcome) -> list[NewEvidence]:
     return found
 
 
+def _seen_at(load: LoadRecord) -> datetime:
+    """When a load had shown what it did."""
+    return datetime.fromisoformat(load.began_at) + timedelta(seconds=load.ended)
+
+
 def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement) -> str | None:
     """Where and what was seen, in the target itself; None where nothing landed."""
     if judgement.state is not State.DONE:
         return None
     seen = loads[-1]
-    build = what.build or next((x.build for x in reversed(loads) if x.build), None)
+    build = what.build or next((x.record.build for x in reversed(loads) if x.record.build), None)
     parts = [
         f"{judgement.verdict} seen at {seen.record.page_url or what.target.base_url}",
         f"build {build}" if build else "build not named",
@@ -236,13 +239,17 @@ def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judge
 
 
 async def give_up(tower: Tower, run: Run, error: Exception) -> str:
-    """End a RUN that our own failure stopped; where even that cannot be written, its lease will run out.
+    """End a RUN that our own failure stopped, with the traceback as evidence where it is a bug of ours.
 
-    Returns what to tell the user, one line.
+    Where even that cannot be written, the RUN's lease will run out. Returns what to tell the user, one line.
     """
-    said = str(error) if isinstance(error, BughuntError) else f"{type(error).__name__}: {error}"
+    named = isinstance(error, BughuntError)
+    said = str(error) if named else f"{type(error).__name__}: {error}"
+    note = said if named else "".join(traceback.format_exception(error))
     try:
-        await asyncio.to_thread(tower.fail, run.id, run.owner, Reason.HARNESS_ERROR, said)
+        await asyncio.to_thread(tower.fail, run.id, run.owner, Reason.HARNESS_ERROR, note)
+    except RunTaken:
+        return said
     except BughuntError:
         return f"{said} RUN-{run.id} is left open; the next start closes it once its lease has run out."
-    return said
+    return f"{said} (RUN-{run.id}: HARNESS_ERROR)"

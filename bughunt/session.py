@@ -98,7 +98,8 @@ def _progress(console: Console, investigations: Sequence[Investigation], *, quie
     elif not console.is_terminal:
         yield lambda finished: console.print(_line(finished), markup=False, highlight=False, soft_wrap=True)
     else:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        told = TextColumn("{task.description}", markup=False)
+        columns = (told, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("Investigating", total=len(investigations))
 

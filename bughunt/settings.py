@@ -20,6 +20,7 @@ from msgspec import Struct
 from publicsuffixlist import PublicSuffixList
 
 from bughunt.exceptions import SettingsError
+from fault_routes.patterns import PatternError, compiled
 
 __all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
 
@@ -116,7 +117,7 @@ def load_settings(folder: Path | None = None, environment: Mapping[str, str] | N
     start = (folder or Path.cwd()).resolve()
     file = next((f / SETTINGS_FILE for f in (start, *start.parents) if (f / SETTINGS_FILE).is_file()), None)
     settings = Settings(root=str(start)) if file is None else _read(file)
-    settings = _with(settings, db=environment.get("BUGHUNT_DB", settings.db))
+    settings = _with(settings, db=environment.get("BUGHUNT_DB") or _below(settings.root, settings.db))
     targets = {
         name: _checked(name, target, settings, environment) for name, target in settings.targets.items()
     }
@@ -141,6 +142,14 @@ def _read(file: Path) -> Settings:
         raise SettingsError(f"{file.name} cannot be read: {wrong.strerror}.") from wrong
 
 
+def _below(root: str, db: str) -> str:
+    """A relative SQLite file is relative to the settings' folder, wherever the command is typed."""
+    scheme = "sqlite:///"
+    if not db.startswith(scheme) or db.startswith(scheme + "/"):
+        return db
+    return f"{scheme}{Path(root) / db.removeprefix(scheme)}"
+
+
 def _with(settings: Settings, **changes: object) -> Settings:
     return msgspec.structs.replace(settings, **changes)
 
@@ -148,6 +157,11 @@ def _with(settings: Settings, **changes: object) -> Settings:
 def _checked(name: str, target: Target, settings: Settings, environment: Mapping[str, str]) -> Target:
     where = f"[targets.{name}]"
     _check_url(target.base_url, f"{where} base_url")
+    for pattern in target.ignore:
+        try:
+            compiled(pattern)
+        except PatternError as wrong:
+            raise SettingsError(f"{where} ignore: {wrong}.") from wrong
     if target.secrets:
         raise SettingsError(f"{where} secrets is no setting: write ${{NAME}} where the secret is used.")
     credentials = target.http_credentials
@@ -204,6 +218,8 @@ def _check_url(url: str, where: str) -> None:
     if parts.scheme not in {"http", "https"}:
         near = url if "//" in url else f"//{url}"
         raise SettingsError(f"{where}: {url} has no http:// or https:// in front. Did you mean http:{near}?")
+    if parts.username or parts.password:
+        raise SettingsError(f"{where} holds a user name or password: use http_credentials of a target.")
     if not parts.hostname:
         raise SettingsError(f"{where}: {url} names no host.")
 

@@ -19,12 +19,17 @@ __all__ = ["one_line", "save_evidence", "show_findings", "show_record", "write_f
 
 
 def write_report(
-    folder: Path, views: Sequence[InvestigationView], tower: Tower, demo: DemoTable | None = None
+    folder: Path,
+    views: Sequence[InvestigationView],
+    tower: Tower,
+    *,
+    demo: DemoTable | None = None,
+    failures: Sequence[str] = (),
 ) -> Path:
     """Write every format into a folder, the traces beside them; returns the HTML file."""
     now = datetime.now(UTC)
     for form, name in FORMATS.items():
-        text = render(form, views, evidence_bytes=tower.evidence_bytes, now=now, demo=demo)
+        text = render(form, views, evidence_bytes=tower.evidence_bytes, now=now, demo=demo, failures=failures)
         write_file(folder / name, text.encode())
     for view in views:
         save_evidence(view, tower, folder / "traces", kinds=(EvidenceKind.TRACE,))

@@ -22,6 +22,8 @@ class Firing:
 
     fault: str
     """The fault's spec."""
+    position: int
+    """Its place in the plan, from 0."""
     method: str
     """The request's method."""
     url: str
@@ -122,6 +124,7 @@ class FaultLedger:
         """Record that the fault fires now."""
         firing = Firing(
             fault=due.fault.spec,
+            position=due.position,
             method=due.method,
             url=due.url,
             resource_type=due.resource_type,

@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
-from playwright.async_api import APIRequestContext, Browser, BrowserContext, Page, Request
+from playwright.async_api import Browser, BrowserContext, Page, Request
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from bughunt.browser.artifacts import Artifacts, gather, start_trace, stop_trace
-from bughunt.browser.network import Network, NetworkError
+from bughunt.browser.network import Network
 from bughunt.browser.recorder import LiveExchange, Recorder
-from bughunt.browser.steps import StepLog, recording, timed_out
+from bughunt.browser.running import Stage, harness_failure, run_charter
+from bughunt.browser.steps import StepLog
 from bughunt.charters import Charter, Load
 from bughunt.settings import Target
 from bughunt.verdict.causality import is_own
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Ending
-from bughunt.verdict.record import Crash, Exchange, Failure, FailureKind, LoadRecord, Scope
-from fault_routes import Delay, FaultLedger, Firing, Installation, install
+from bughunt.verdict.record import Crash, Exchange, Failure, FaultEffect, LoadRecord, Scope
+from fault_routes import Abort, Delay, Fault, FaultLedger, Firing, Installation, NoAnswer, install
 
 __all__ = ["LoadOutcome", "LoadRequest", "take_load"]
 
 #: Seconds in which events of what happened before a failure may still arrive.
 GRACE = 0.15
+#: Seconds between two looks at what a load has so far.
+TELL_EVERY = 0.5
 #: Seconds that closing a context may take before the browser counts as broken.
 CLOSING = 10.0
-
-#: Playwright has no exception of its own for these: only the text tells a wrong selector.
-_SELECTOR_ERRORS = (
-    "strict mode violation",
-    "while parsing selector",
-    "while parsing css selector",
-    "is not a valid selector",
-    "Unknown engine",
-    "InvalidSelectorError",
-    "Malformed selector",
-)
 
 _ASYNC_SCRIPTS = "() => Array.from(document.scripts).filter(s => s.src).map(s => [s.src, s.async])"
 
@@ -63,7 +53,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     traced: bool = True
     """Keep a Playwright trace if the load does not hold."""
     on_exchanges: Callable[[tuple[Exchange, ...]], Awaitable[None]] | None = None
-    """Told of the exchanges so far, now and then, while a load takes long."""
+    """Told of the exchanges so far, now and then, while a load takes long. What it raises ends the load."""
 
 
 class LoadOutcome(Struct, frozen=True, kw_only=True):
@@ -72,8 +62,6 @@ class LoadOutcome(Struct, frozen=True, kw_only=True):
     record: LoadRecord
     artifacts: Artifacts | None = None
     """Only where the load did not hold."""
-    build: str | None = None
-    """The build that the document named, where the target says how."""
 
 
 async def take_load(browser: Browser, wanted: LoadRequest) -> LoadOutcome:
@@ -87,8 +75,8 @@ async def take_load(browser: Browser, wanted: LoadRequest) -> LoadOutcome:
         async with _context(browser, wanted) as context:
             return await _Loading(wanted, log, browser, context, began_at).run()
     except PlaywrightError as error:
-        # The context could not even be made: the browser is gone.
-        return _browserless(wanted, log, began_at, error)
+        # What the charter meets is in the record; this is about a context that could not be set up.
+        return _without_page(wanted, log, began_at, error, crashed=not browser.is_connected())
 
 
 @contextlib.asynccontextmanager
@@ -136,7 +124,16 @@ class _Loading:
         self._errors_before = len(wanted.ledger.errors)
 
     async def run(self) -> LoadOutcome:
-        self._browser.once("disconnected", lambda _: self._recorder.note_crash("browser"))
+        self._browser.on("disconnected", self._on_disconnected)
+        try:
+            return await self._run()
+        finally:
+            self._browser.remove_listener("disconnected", self._on_disconnected)
+
+    def _on_disconnected(self, browser: Browser) -> None:
+        self._recorder.note_crash("browser")
+
+    async def _run(self) -> LoadOutcome:
         faults = await install(self._context, self._wanted.ledger, on_fire=self._on_fire)
         if self._wanted.traced:
             await start_trace(self._context)
@@ -145,75 +142,37 @@ class _Loading:
         failure = await self._run_charter(page)
         ended = failure.at if failure else self._log.now()
         await self._settle(page, failure)
-        record = self._record(page, failure, ended)
+        build = await self._build(page) if self._recorder.crash is None else None
+        record = self._record(page, failure, ended, build)
         return await self._with_artifacts(page, record, faults)
 
     def _on_fire(self, firing: Firing, request: Request) -> None:
-        planned = next(f for f in self._wanted.ledger.plan.faults if f.spec == firing.fault)
-        self._recorder.note_fault(request, firing.fault, breaks=not isinstance(planned.effect, Delay))
+        planned = self._wanted.ledger.plan.faults[firing.position]
+        self._recorder.note_fault(request, firing.fault, _effect(planned))
 
     # The charter
 
     async def _run_charter(self, page: Page) -> Failure | None:
-        """Run it to its end, its deadline or a crash, whichever comes first."""
-        with recording(self._log):
-            task = asyncio.ensure_future(self._charter(page))
-        crashed = asyncio.ensure_future(self._recorder.crashed.wait())
+        """Run it, and write down now and then what a long load has so far."""
+        charter = self._wanted.charter
         telling = asyncio.ensure_future(self._tell_now_and_then())
-        deadline = self._wanted.charter.timeout or self._wanted.deadline
         try:
-            await asyncio.wait({task, crashed}, timeout=deadline, return_when=asyncio.FIRST_COMPLETED)
-            return await self._failure_of(task, deadline)
+            stage = Stage(page=page, net=self._net, recorder=self._recorder, log=self._log)
+            load = Load(number=self._wanted.number)
+            deadline = charter.timeout or self._wanted.deadline
+            failure = await run_charter(charter, stage, load=load, deadline=deadline)
         finally:
-            for helper in (task, crashed, telling):
-                helper.cancel()
-            await asyncio.gather(task, crashed, telling, return_exceptions=True)
-
-    async def _charter(self, page: Page) -> None:
-        charter, number = self._wanted.charter, self._wanted.number
-        if charter.reset is not None and number > 1:
-            await self._reset(charter)
-        arguments = (page, self._net, Load(number=number)) if charter.takes_load else (page, self._net)
-        await charter.function(*arguments)
-
-    async def _reset(self, charter: Charter) -> None:
-        assert charter.reset is not None
-        request: APIRequestContext = self._context.request
-        takes_request = bool(inspect.signature(charter.reset).parameters)
-        await (charter.reset(request) if takes_request else charter.reset())
+            telling.cancel()
+            await asyncio.wait({telling})
+        unwritten = None if telling.cancelled() else telling.exception()
+        return harness_failure(str(unwritten), self._log.now()) if unwritten else failure
 
     async def _tell_now_and_then(self) -> None:
-        """A long load writes down what it has, so that a killed process leaves it behind."""
+        """A killed process leaves behind what a long load had written down."""
         tell = self._wanted.on_exchanges
         while tell is not None:
-            await asyncio.sleep(2.0)
+            await asyncio.sleep(TELL_EVERY)
             await tell(self._recorder.freeze())
-
-    async def _failure_of(self, task: asyncio.Future[None], deadline: float) -> Failure | None:
-        at = self._log.now()
-        if not task.done():
-            what = "the browser crashed" if self._recorder.crash else f"not done after {deadline:g} s"
-            return Failure(kind=FailureKind.DEADLINE, type="Deadline", message=what, at=at)
-        error = (
-            task.exception()
-            if not task.cancelled()
-            else asyncio.CancelledError("the charter cancelled itself")
-        )
-        return None if error is None else self._failure(error, at)
-
-    def _failure(self, error: BaseException, at: float) -> Failure:
-        step = self._log.raised_by(error)
-        kind = _kind(error)
-        return Failure(
-            kind=kind,
-            type=type(error).__name__,
-            message=str(error)[:4000] or type(error).__name__,
-            at=at,
-            step=None if step is None else step.index,
-            lines=self._log.lines_of(error),
-            timed_out=kind is not FailureKind.SELECTOR
-            and (timed_out(step, error) or isinstance(error, NetworkError)),
-        )
 
     # Its end
 
@@ -241,11 +200,11 @@ class _Loading:
             for script in scripts:
                 script.script_async = known.get(script.url)
 
-    def _record(self, page: Page, failure: Failure | None, ended: float) -> LoadRecord:
+    def _record(self, page: Page, failure: Failure | None, ended: float, build: str | None) -> LoadRecord:
         charter, target = self._wanted.charter, self._wanted.target
         broken_handlers = self._wanted.ledger.errors[self._errors_before :]
         if broken_handlers:
-            failure = _harness_failure(f"a fault could not be carried out: {broken_handlers[0].error}", ended)
+            failure = harness_failure(f"a fault could not be carried out: {broken_handlers[0].error}", ended)
         return LoadRecord(
             number=self._wanted.number,
             began_at=self._began_at,
@@ -263,6 +222,7 @@ class _Loading:
             crash=self._recorder.crash,
             console=tuple(self._recorder.console),
             page_url=page.url,
+            build=build,
             routed=bool(self._wanted.ledger.plan.faults),
             patient=self._wanted.patient,
             browser=_browser_name(self._browser),
@@ -274,16 +234,15 @@ class _Loading:
             artifacts = await gather(page, self._context, traced=self._wanted.traced)
         elif self._wanted.traced and record.crash is None:
             await stop_trace(self._context, keep=False)
-        build = await self._build(page) if record.crash is None else None
         with contextlib.suppress(PlaywrightError):
             await faults.close()
-        return LoadOutcome(record=record, artifacts=artifacts, build=build)
+        return LoadOutcome(record=record, artifacts=artifacts)
 
     async def _build(self, page: Page) -> str | None:
         target = self._wanted.target
         if target.build_header is not None:
-            documents = [x for x in self._recorder.exchanges if x.first.is_navigation_request()]
-            named = (x.response_headers.get(target.build_header.lower()) for x in reversed(documents))
+            documents = (x for x in reversed(self._recorder.exchanges) if x.main_document and x.page == 0)
+            named = (x.response_headers.get(target.build_header.lower()) for x in documents)
             return next((build for build in named if build), None)
         if target.build_meta is None:
             return None
@@ -293,33 +252,27 @@ class _Loading:
         return None
 
 
-def _kind(error: BaseException) -> FailureKind:
-    if isinstance(error, NetworkError):
-        return FailureKind.NET_JSON
-    if isinstance(error, AssertionError | PlaywrightError) and any(t in str(error) for t in _SELECTOR_ERRORS):
-        return FailureKind.SELECTOR
-    if isinstance(error, AssertionError):
-        return FailureKind.ASSERTION
-    return FailureKind.TIMEOUT if isinstance(error, PlaywrightTimeout) else FailureKind.EXCEPTION
-
-
-def _harness_failure(message: str, at: float) -> Failure:
-    return Failure(kind=FailureKind.HARNESS, type="HarnessError", message=message, at=at)
-
-
-def _browserless(wanted: LoadRequest, log: StepLog, began_at: str, error: PlaywrightError) -> LoadOutcome:
-    """The record of a load for which the browser was not there (any more)."""
+def _without_page(
+    wanted: LoadRequest, log: StepLog, began_at: str, error: PlaywrightError, *, crashed: bool
+) -> LoadOutcome:
+    """The record of a load that never came to a page: the browser is gone, or refuses our options."""
     at = log.now()
     record = LoadRecord(
         number=wanted.number,
         began_at=began_at,
         scope=Scope(base_url=wanted.target.base_url, own_hosts=wanted.target.own_hosts),
         ended=at,
-        failure=Failure(kind=FailureKind.EXCEPTION, type="Error", message=error.message, at=at),
-        crash=Crash(what="browser", at=at),
+        failure=harness_failure(error.message, at) if not crashed else None,
+        crash=Crash(what="browser", at=at) if crashed else None,
         steps=log.steps,
     )
     return LoadOutcome(record=record)
+
+
+def _effect(fault: Fault) -> FaultEffect:
+    if isinstance(fault.effect, Abort):
+        return FaultEffect.ABORT
+    return FaultEffect.WAIT if isinstance(fault.effect, Delay | NoAnswer) else FaultEffect.ANSWER
 
 
 def _browser_name(browser: Browser) -> str:

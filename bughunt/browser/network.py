@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 from bughunt.browser.recorder import LiveExchange, Recorder
 from bughunt.browser.steps import StepLog
 from bughunt.verdict.record import Declaration
 from bughunt.verdict.wording import request_name
-from fault_routes.patterns import matches
+from fault_routes.patterns import compiled, matches
 
 __all__ = ["Network", "NetworkError"]
 
@@ -42,8 +43,10 @@ class Network:
         It waits, at most `timeout` seconds, for a complete answer below 400 that is followed by 200 ms
         without a newer matching request. After a failed answer the app has 2 s to ask again.
 
-        `Any`: whatever JSON the app speaks. Raises NetworkError where none came in time.
+        `Any`: whatever JSON the app speaks. Raises NetworkError where none came in time, and
+        `fault_routes.PatternError` for a pattern that is none.
         """
+        compiled(pattern)  # a pattern that is none fails here and now
         began = self._log.now()
         chosen: LiveExchange | None = None
         try:
@@ -79,7 +82,7 @@ class Network:
                         return newest
                     raise NetworkError(f"{request_name(newest.method, newest.url)} {_fate(newest)}.")
             if now >= deadline:
-                raise self._nothing_came(pattern, newest)
+                return self._last_good_answer(pattern, method) or self._nothing_came(pattern, newest)
             await self._change_before(min(wake, deadline) - now)
 
     def _last_word(self, newest: LiveExchange) -> float:
@@ -90,12 +93,17 @@ class Network:
         return max(since, self._log.last_action()) + QUIET
 
     def _newest(self, pattern: str, method: str | None) -> LiveExchange | None:
-        matching = (
-            x
-            for x in reversed(self._recorder.exchanges)
-            if method in (None, x.method) and matches(pattern, x.url)
-        )
-        return next(matching, None)
+        return next(self._matching(pattern, method), None)
+
+    def _last_good_answer(self, pattern: str, method: str | None) -> LiveExchange | None:
+        """Where the app asks so often that it never falls quiet, the last whole answer counts."""
+        return next((x for x in self._matching(pattern, method) if x.answered_well), None)
+
+    def _matching(self, pattern: str, method: str | None) -> Iterator[LiveExchange]:
+        """The newest first."""
+        for x in reversed(self._recorder.exchanges):
+            if method in (None, x.method) and matches(pattern, x.url):
+                yield x
 
     async def _change_before(self, seconds: float) -> None:
         try:
@@ -104,10 +112,10 @@ class Network:
         except TimeoutError:
             return
 
-    def _nothing_came(self, pattern: str, newest: LiveExchange | None) -> NetworkError:
+    def _nothing_came(self, pattern: str, newest: LiveExchange | None) -> NoReturn:
         error = NetworkError(self._what_came_instead(pattern, newest))
         error.out_of_time = True
-        return error
+        raise error
 
     def _what_came_instead(self, pattern: str, newest: LiveExchange | None) -> str:
         if newest is not None:

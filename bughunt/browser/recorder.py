@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
-from bughunt.verdict.record import ConsoleLine, Crash, Exchange, Hop
+from bughunt.verdict.record import ConsoleLine, Crash, Exchange, FaultEffect, Hop
 
 __all__ = ["LiveExchange", "Recorder"]
 
@@ -53,8 +53,13 @@ class LiveExchange:
         self.body: bytes | None = None
         self.reading: asyncio.Task[None] | None = None
         self.fault: str | None = None
-        self.broken_by_fault = False
+        self.fault_effect: FaultEffect | None = None
         self.script_async: bool | None = None
+
+    @property
+    def main_document(self) -> bool:
+        """Whether it is a navigation of a page's main frame."""
+        return self.in_main_frame and self.first.is_navigation_request()
 
     @property
     def settled(self) -> bool:
@@ -106,11 +111,11 @@ class Recorder:
         """Listen to the charter's own page through the browser's protocol as well."""
         self._wire = await Wire.tap(context, page)
 
-    def note_fault(self, request: Request, spec: str, *, breaks: bool) -> None:
+    def note_fault(self, request: Request, spec: str, effect: FaultEffect) -> None:
         """A planned fault fired on this request."""
         live = self._by_request.get(request)
         if live is not None:
-            live.fault, live.broken_by_fault = spec, breaks
+            live.fault, live.fault_effect = spec, effect
 
     def note_asked(self, asked: Asked, base_url: str) -> None:
         """The charter asked something by itself, past the page."""
@@ -247,7 +252,6 @@ class Recorder:
         return joined
 
     def _frozen(self, live: LiveExchange, wire: WireEntry | None) -> Exchange:
-        navigation = live.first.is_navigation_request()
         encoded = "content-encoding" in live.response_headers
         length = live.response_headers.get("content-length", "")
         return Exchange(
@@ -257,8 +261,8 @@ class Recorder:
             resource_type=live.request.resource_type,
             started=live.started,
             frame_url=live.frame_url,
-            main_document=navigation and live.in_main_frame,
-            frame_document=navigation and not live.in_main_frame,
+            main_document=live.main_document,
+            frame_document=live.first.is_navigation_request() and not live.in_main_frame,
             navigation_of=live.navigation_of,
             hops=tuple(live.hops),
             final_url=live.request.url if live.hops else None,
@@ -269,7 +273,7 @@ class Recorder:
             finished=live.finished,
             response_headers=live.response_headers,
             request_headers=live.first.headers,
-            announced=int(length) if length.isdigit() and not encoded else None,
+            announced=int(length) if length.isascii() and length.isdigit() and not encoded else None,
             received=wire.received if wire else (len(live.body) if live.body is not None else None),
             digest=None if live.body is None else hashlib.sha256(live.body).hexdigest(),
             body=self._declared_json(live),
@@ -277,7 +281,7 @@ class Recorder:
             script_async=live.script_async,
             protocol=wire.protocol if wire else None,
             fault=live.fault,
-            broken_by_fault=live.broken_by_fault,
+            fault_effect=live.fault_effect,
             service_worker=live.first.service_worker is not None,
             page=live.page,
         )

@@ -23,7 +23,7 @@ from playwright import async_api
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from bughunt.verdict.record import Step
+from bughunt.verdict.record import PAGE_LOADING, Step
 
 __all__ = ["Asked", "StepLog", "recording", "timed_out"]
 
@@ -172,8 +172,8 @@ def _wrapped(kind: str, name: str, original: Callable[..., Awaitable[Any]]) -> C
         log = _current.get()
         if log is None or _inside.get():
             return await original(self, *args, **kwargs)
-        if log.patient and name in {"goto", "reload"}:
-            kwargs.setdefault("wait_until", "domcontentloaded")
+        if log.patient and f"{kind}.{name}" in PAGE_LOADING:
+            args, kwargs = _for_the_document_only(name, args, kwargs)
         token = _inside.set(True)
         try:
             with log.step(f"{kind}.{name}", _target(self, args), waits=waits, acts=acts):
@@ -182,6 +182,15 @@ def _wrapped(kind: str, name: str, original: Callable[..., Awaitable[Any]]) -> C
             _inside.reset(token)
 
     return call
+
+
+def _for_the_document_only(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A page-loading call, told not to wait for what the document embeds."""
+    if name == "wait_for_load_state":
+        return ("domcontentloaded",), {key: value for key, value in kwargs.items() if key != "state"}
+    return args, {**kwargs, "wait_until": "domcontentloaded"}
 
 
 def _wrapped_request(name: str, original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -245,11 +254,13 @@ class _RecordedManager:
         except BaseException as error:
             self._step.__exit__(type(error), error, error.__traceback__)
             raise
-        self._step.__exit__(*raised)
+        self._step.__exit__(None, None, None)  # what the block itself raised is not the wait's failure
 
 
 def _target(subject: Any, args: tuple[Any, ...]) -> str:
     """What a step is about: the locator's selector, else the first text argument."""
+    if isinstance(subject, async_api.Keyboard):
+        return ""  # what is typed may be a password
     inner = getattr(subject, "_impl_obj", None)
     # Playwright shows a locator's selector in its repr only.
     locator = getattr(inner, "_actual_locator", inner)

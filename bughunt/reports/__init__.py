@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bughunt.reports.as_json import cause_json, demo_json, investigation_json, render_json
+from bughunt.reports.as_json import cause_json, demo_json, investigation_json, render_json, runs_json
 from bughunt.reports.attachments import EvidenceBytes
 from bughunt.reports.demo import AgentCounts, DemoRow, DemoTable
 from bughunt.reports.formats import FORMATS, render
@@ -32,6 +32,7 @@ __all__ = [
     "render_json",
     "render_junit",
     "render_markdown",
+    "runs_json",
     "summary_table",
     "tally",
     "unfired_faults",

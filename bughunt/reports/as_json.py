@@ -19,19 +19,28 @@ from bughunt.reports.texts import clean
 from bughunt.tower.values import InvestigationView
 from bughunt.verdict.judgement import Cause
 
-__all__ = ["cause_json", "demo_json", "investigation_json", "render_json"]
+__all__ = ["cause_json", "demo_json", "investigation_json", "render_json", "runs_json"]
 
 JsonObject = dict[str, Any]
 """A JSON object. Any: what is in it differs from key to key."""
 
 
-def render_json(views: Sequence[InvestigationView]) -> str:
-    """`{"investigations": [...], "unfired_faults": [...]}`, indented, with a newline at its end."""
-    document = {
+def render_json(views: Sequence[InvestigationView], failures: Sequence[str] = ()) -> str:
+    """`runs_json`, indented, with a newline at its end."""
+    document = runs_json(views, failures)
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def runs_json(views: Sequence[InvestigationView], failures: Sequence[str] = ()) -> JsonObject:
+    """`{"investigations": [...], "unfired_faults": [spec, ...], "failures": [line, ...]}`.
+
+    `failures` are our own, one line each: of runs that could not be carried out to their end.
+    """
+    return {
         "investigations": [investigation_json(view) for view in views],
         "unfired_faults": [clean(spec) for spec in unfired_faults(views)],
+        "failures": [clean(failure) for failure in failures],
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def investigation_json(view: InvestigationView) -> JsonObject:
@@ -64,7 +73,7 @@ def _extras(view: InvestigationView) -> JsonObject:
         "sentence": sentence_of(view),
         "agent": run.agent,
         "target": view.question.key.target,
-        "build": run.build,
+        "build": view.build,
         "drill": view.drill,
         "plan": list(view.question.key.plan),
         "unfired_faults": list(view.unfired),

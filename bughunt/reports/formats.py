@@ -31,6 +31,7 @@ def render(
     evidence_bytes: EvidenceBytes,
     now: datetime,
     demo: DemoTable | None = None,
+    failures: Sequence[str] = (),
 ) -> str:
     """The report in the format of that name, fit for UTF-8. Raises KeyError for a name not in `FORMATS`."""
     if name == "html":
@@ -38,4 +39,4 @@ def render(
     if name == "md":
         demo_part = f"## Demo\n\n{render_demo_markdown(demo)}\n" if demo is not None else ""
         return demo_part + render_markdown(views)
-    return {"junit": render_junit, "json": render_json}[name](views)
+    return {"junit": render_junit, "json": render_json}[name](views, failures)

@@ -7,7 +7,7 @@
 | HARNESS_ERROR | `<error type="HARNESS_ERROR">` |
 | CHECK_ERROR, or a planned fault never fired | `<error type="CHECK_ERROR">` |
 | ENV_ERROR, and a claim of one | `<error type="ENV_ERROR">` |
-| not finished, cancelled | `<error type="UNFINISHED">`: an interrupted run must not look like a pass |
+| not finished, cancelled | `<error type="HARNESS_ERROR">`: an interrupted run must not look like a pass |
 | superseded | `<skipped>`: its successor tells |
 """
 
@@ -43,18 +43,20 @@ _TYPES = {
     Outcome.CHECK_ERROR: "CHECK_ERROR",
     Outcome.ENV_ERROR: "ENV_ERROR",
     Outcome.CLAIMS_ENV_ERROR: "ENV_ERROR",
-    Outcome.UNFINISHED: "UNFINISHED",
-    Outcome.CANCELLED: "UNFINISHED",
+    Outcome.UNFINISHED: "HARNESS_ERROR",
+    Outcome.CANCELLED: "HARNESS_ERROR",
 }
 
 
-def render_junit(views: Sequence[InvestigationView]) -> str:
-    """One `<testsuite>` for each target, one `<testcase>` for each run."""
+def render_junit(views: Sequence[InvestigationView], failures: Sequence[str] = ()) -> str:
+    """One `<testsuite>` for each target, one `<testcase>` for each run, and one for each failure of ours."""
     document = JUnitXml("bughunt")
     names = _unique_names(views)
     targets = dict.fromkeys(view.question.key.target for view in views)
     for target in targets:
         document.add_testsuite(_suite(target, [v for v in views if v.question.key.target == target], names))
+    if failures:
+        document.add_testsuite(_suite_of_failures(failures))
     document.update_statistics()  # type: ignore[no-untyped-call]  # junitparser types but in part
     body: bytes = document.tostring()  # type: ignore[no-untyped-call]
     return body.decode() if body.startswith(b"<?xml") else f"{_DECLARATION}\n{body.decode()}"
@@ -64,6 +66,16 @@ def _suite(target: str, views: Sequence[InvestigationView], names: dict[int, str
     suite = TestSuite(clean(target))
     suite.timestamp = min(view.run.created_at for view in views).isoformat(timespec="seconds")
     suite.add_testcases([_case(view, names[view.run.id]) for view in views])
+    return suite
+
+
+def _suite_of_failures(failures: Sequence[str]) -> TestSuite:
+    """What could not be carried out must not look as if it had never been asked for."""
+    suite = TestSuite("bughunt")
+    for number, failure in enumerate(failures, start=1):
+        case = TestCase(name=f"failure {number}", classname="bughunt")
+        case.result = Error(one_line(failure, _MESSAGE), "HARNESS_ERROR")
+        suite.add_testcase(case)
     return suite
 
 
@@ -123,7 +135,7 @@ def _properties(view: InvestigationView) -> Properties:
         "level": run.level or "",
         "rule": judgement.rule if judgement else "",
         "loads": loads_in_words(view),
-        "build": run.build or "",
+        "build": view.build or "",
         "drill": "true" if view.drill else "false",
         "plan": " ".join(view.question.key.plan),
     }.items():

@@ -181,7 +181,7 @@ def _facts(view: InvestigationView) -> tuple[tuple[str, str], ...]:
         "Nature": ", ".join(t for t in traits if judgement is not None and getattr(judgement, t)),
         "Loads": loads_in_words(view)
         + (" with confirmations" if judgement and judgement.confirmations else ""),
-        "Build": run.build or "not told",
+        "Build": view.build or "not told",
         "Landing": landing,
         "Started": when(run.started_at) + (f", took {seconds(took)}" if took is not None else ""),
         "State": f"{run.state}" + (f", {run.reason}" if run.reason else ""),

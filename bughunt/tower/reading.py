@@ -137,14 +137,14 @@ def _loads(records: Sequence[tuple[Evidence, bytes]]) -> tuple[list[LoadRecord],
 
 
 class _Firing(msgspec.Struct):
-    """What is read here of a FIRING: the spec of the fault that fired."""
+    """What is read here of a FIRING: which fault of the plan fired."""
 
-    fault: str | None = None
+    position: int | None = None
 
 
 def _unfired(question: Question, run: Run, firings: Sequence[bytes]) -> tuple[str, ...]:
     """The planned faults of which no firing was recorded; of a RUN that is not over, nothing is said."""
     if run.terminal_at is None:
         return ()
-    fired = {msgspec.json.decode(data, type=_Firing).fault for data in firings}
-    return tuple(spec for spec in question.key.plan if spec not in fired)
+    fired = {msgspec.json.decode(data, type=_Firing).position for data in firings}
+    return tuple(spec for position, spec in enumerate(question.key.plan) if position not in fired)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from bughunt import exceptions
 from bughunt.exceptions import (
@@ -127,5 +127,7 @@ def translated(where: str) -> Iterator[None]:
         if isinstance(error, IntegrityError):
             raise BrokenInvariant(f"{error.orig}: nothing was written; please report it") from error
         raise TowerUnavailable(f"{where}: {error.orig}; if it stays so, name another with --db") from error
+    except SQLAlchemyError as error:  # no connection was free in time, say
+        raise TowerUnavailable(f"{where}: {error}; run again, or name another with --db") from error
     except OSError as error:
         raise _os_failure(error, where) from error

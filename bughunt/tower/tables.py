@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from bughunt.tower.values import EvidenceKind
-from bughunt.verdict.judgement import Ending, Level, Reason, State, Verdict
+from bughunt.verdict.judgement import Ending, Layer, Level, Reason, State, Verdict
 
 __all__ = ["LIVE", "UtcDateTime", "evidence", "metadata", "question", "run", "tombstone"]
 
@@ -185,7 +185,7 @@ evidence = Table(
         _or_null("signature", "(kind = 'load' AND trim(signature) <> '')"),
         "(kind = 'cause') = (cause IS NOT NULL) AND (kind = 'cause') = (layer IS NOT NULL)",
         _or_null("cause", "trim(cause) <> ''"),
-        _or_null("layer", _one_of("layer", ("network", "browser", "model"))),
+        _or_null("layer", _one_of("layer", tuple(Layer))),
     ),
     _times("EVIDENCE_IS_MALFORMED", "at"),
     sqlite_strict=True,

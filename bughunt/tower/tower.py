@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from msgspec import structs
 from sqlalchemy import Connection, Engine, select, text, update
 
 from bughunt.exceptions import EvidenceDamaged, NoSuchRecord, UsageError
@@ -84,8 +85,9 @@ class Tower:
 
     def ask(self, question: NewQuestion) -> Question:
         """The Q of this key, made where there is none."""
+        plan = tuple(self.redactor.redact_text(spec) for spec in question.plan)
         with self._write() as connection:
-            return writing.put_question(connection, question, self._clock())
+            return writing.put_question(connection, structs.replace(question, plan=plan), self._clock())
 
     def reserve(self, request: RunRequest) -> Run:
         """A QUEUED RUN for this attempt, held by its owner; STALE ones of the same Q are superseded by it."""

@@ -173,6 +173,11 @@ class InvestigationView(Struct, frozen=True, kw_only=True):
         return f"RUN-{self.run.id}"
 
     @property
+    def build(self) -> str | None:
+        """The build as it was named when the run was asked for, or as the document named it."""
+        return self.run.build or next((load.build for load in reversed(self.loads) if load.build), None)
+
+    @property
     def drill(self) -> bool:
         """Whether something was broken on purpose."""
         return bool(self.question.key.plan)

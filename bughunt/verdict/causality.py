@@ -12,7 +12,10 @@ from urllib.parse import urlsplit
 from bughunt.verdict.record import Exchange, LoadRecord
 from fault_routes.patterns import matches
 
-__all__ = ["Causality", "is_own", "same_request"]
+__all__ = ["Causality", "RequestKey", "is_own", "request_key"]
+
+RequestKey = tuple[str, str, str, str | None]
+"""Method, host, path without the query, and the operation if the body named one."""
 
 #: What a load never hangs on unless the charter declares it: decoration, and messages that nobody reads.
 INCIDENTAL_TYPES = frozenset(
@@ -29,12 +32,8 @@ def is_own(url: str, own_hosts: Iterable[str]) -> bool:
     )
 
 
-def same_request(one: Exchange, other: Exchange) -> bool:
-    """Whether two exchanges ask for the same: method, URL without the query, and operation if named."""
-    return _request_key(one) == _request_key(other)
-
-
-def _request_key(exchange: Exchange) -> tuple[str, str, str, str | None]:
+def request_key(exchange: Exchange) -> RequestKey:
+    """Equal for two exchanges iff they are "the same request"."""
     parts = urlsplit(exchange.url)
     return exchange.method, parts.netloc, parts.path, exchange.operation
 
@@ -57,9 +56,15 @@ class Causality:
         """Whether this exchange could explain what the load showed."""
         if not exchange.url.startswith(("http:", "https:")):
             return False  # a blob: or data: URL has no environment
-        if self.declared(exchange) or self.document(exchange) or exchange.resource_type == "api":
+        if self.declared(exchange) or self.document(exchange):
             return True
-        if not self._open or self._ignored(exchange) or exchange.resource_type in INCIDENTAL_TYPES:
+        if exchange.resource_type == "api":
+            return not self._ignored(exchange)  # the charter asked it itself, and so rests on it
+        return self._open and self.counts(exchange)
+
+    def counts(self, exchange: Exchange) -> bool:
+        """Whether the page may rest on this exchange, as far as one can tell without a declaration."""
+        if self._ignored(exchange) or exchange.resource_type in INCIDENTAL_TYPES:
             return False
         if exchange.service_worker or not self._asked_by_own_frame(exchange):
             return False  # what a worker could not fetch for the page fails in the page as well
@@ -100,7 +105,10 @@ class Causality:
         return not is_web_page or self._is_page_under_test(exchange.frame_url)
 
     def _is_page_under_test(self, url: str) -> bool:
-        return is_own(url, self._scope.own_hosts) or any(
-            x.main_document and x.page == 0 and urlsplit(x.final_url or x.url).netloc == urlsplit(url).netloc
-            for x in self._load.exchanges
-        )
+        return is_own(url, self._scope.own_hosts) or urlsplit(url).netloc in self._visited
+
+    @cached_property
+    def _visited(self) -> frozenset[str]:
+        """The hosts that the charter's own page has been on."""
+        documents = (x for x in self._load.exchanges if x.main_document and x.page == 0)
+        return frozenset(urlsplit(x.final_url or x.url).netloc for x in documents)

@@ -11,6 +11,7 @@ __all__ = [
     "CauseKind",
     "Ending",
     "Judgement",
+    "Layer",
     "Level",
     "LoadJudgement",
     "Reason",
@@ -115,6 +116,16 @@ class CauseKind(StrEnum):
     """A mismatch that did not come again."""
 
 
+class Layer(StrEnum):
+    """Where a cause lies."""
+
+    NETWORK = "network"
+    BROWSER = "browser"
+    MODEL = "model"
+    PRODUCT = "product"
+    """Nowhere that could be named: what was seen did not come again."""
+
+
 class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An exchange, or a crash, that explains why a load could not show what was asked."""
 
@@ -122,8 +133,7 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     load: int
     reason: str
     """In words a tester understands."""
-    layer: str = "network"
-    """`network` or `browser`."""
+    layer: Layer = Layer.NETWORK
     method: str | None = None
     url: str | None = None
     status: int | None = None

@@ -12,12 +12,14 @@ import msgspec
 from msgspec import Struct
 
 __all__ = [
+    "PAGE_LOADING",
     "ConsoleLine",
     "Crash",
     "Declaration",
     "Exchange",
     "Failure",
     "FailureKind",
+    "FaultEffect",
     "Hop",
     "LoadRecord",
     "Scope",
@@ -25,6 +27,17 @@ __all__ = [
     "load_from_json",
     "to_json",
 ]
+
+
+class FaultEffect(StrEnum):
+    """What a planned fault does to the request that it fires on."""
+
+    ABORT = "abort"
+    """It fails in the network."""
+    ANSWER = "answer"
+    """It is answered by us, or its answer is spoilt."""
+    WAIT = "wait"
+    """It is held back, for a while or for ever."""
 
 
 class Hop(Struct, frozen=True, kw_only=True):
@@ -40,7 +53,7 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One request, its redirects included, and what became of it, as the browser saw it."""
 
     id: int
-    """Its place in the order of requests of this load, from 0."""
+    """Its number within the load, from 0."""
     method: str
     url: str
     """The URL first asked for; where a redirect led to, the final URL is `final_url`."""
@@ -85,8 +98,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`http/1.1`, `h2`, ... where the browser said."""
     fault: str | None = None
     """The planned fault that fired on it, as its spec."""
-    broken_by_fault: bool = False
-    """True iff that fault took the place of the answer or spoilt it; a delay alone does not."""
+    fault_effect: FaultEffect | None = None
+    """What that fault does."""
     service_worker: bool = False
     """True iff a service worker asked, by itself or on the page's behalf."""
     page: int = 0
@@ -102,6 +115,14 @@ class Declaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended: float | None = None
     exchange: int | None = None
     """The exchange whose body the charter was given; None: it was given none."""
+
+
+#: The steps that wait for a page to load, and so for whatever it embeds.
+PAGE_LOADING = frozenset(
+    f"{kind}.{name}"
+    for kind in ("Page", "Frame")
+    for name in ("goto", "reload", "go_back", "go_forward", "wait_for_load_state", "wait_for_url")
+)
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -205,6 +226,8 @@ class LoadRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     console: tuple[ConsoleLine, ...] = ()
     page_url: str = ""
     """Where the page was when the load ended."""
+    build: str | None = None
+    """The build that the document named, where the target says how."""
     routed: bool = False
     """True iff faults were planned: any route hides preflights and turns the HTTP cache off."""
     patient: bool = False

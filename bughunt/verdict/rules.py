@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
 
@@ -23,6 +25,7 @@ from bughunt.verdict.judgement import (
     CauseKind,
     Ending,
     Judgement,
+    Layer,
     Level,
     LoadJudgement,
     Reason,
@@ -30,7 +33,7 @@ from bughunt.verdict.judgement import (
     Verdict,
 )
 from bughunt.verdict.record import LoadRecord
-from bughunt.verdict.wording import causes_sentence
+from bughunt.verdict.wording import causes_sentence, failure_sentence
 
 __all__ = ["MAX_LOADS", "RULES_VERSION", "LoadAgain", "claim", "decide"]
 
@@ -66,22 +69,23 @@ def decide(loads: Sequence[LoadRecord], *, max_loads: int = MAX_LOADS) -> Judgem
     held = any(e.ending is Ending.HELD for e in counted)
     mismatches = _by_signature(counted, Ending.MISMATCH)
     blocked = [e for e in counted if e.ending is Ending.BLOCKED]
+    level = _level(loads)
 
     if any(e.ending is Ending.HARNESS_ERROR for e in counted):
-        return _no_verdict(endings, Reason.HARNESS_ERROR, "harness")
+        return _no_verdict(endings, level, Reason.HARNESS_ERROR, "harness")
     if any(e.ending is Ending.CHECK_ERROR for e in counted):
-        return _no_verdict(endings, Reason.CHECK_ERROR, "check error")
+        return _no_verdict(endings, level, Reason.CHECK_ERROR, "check error")
     if mismatches and mismatches.most_common(1)[0][1] >= 2:
         return _bug(endings, counted, mismatches.most_common(1)[0][0], intermittent=held)
     if held and not mismatches:
         return _passed(endings, counted)
     if len(blocked) >= 2 and not mismatches:
-        return _env_error(endings, counted, "blocked twice")
+        return _env_error(endings, counted, level, "blocked twice")
     repeated = _by_signature(counted, Ending.UNCLEAR)
     if repeated and repeated.most_common(1)[0][1] >= 2:
-        return _no_verdict(endings, Reason.CHECK_ERROR, "exception came again")
+        return _no_verdict(endings, level, Reason.CHECK_ERROR, "exception came again")
     if len(counted) >= max_loads:
-        return _at_the_limit(endings, counted)
+        return _at_the_limit(endings, counted, level)
     return _again(loads, endings)
 
 
@@ -89,24 +93,25 @@ def claim(load: LoadRecord) -> Judgement:
     """What an agent claims that looks once and verifies nothing: whatever looks like a bug is one. Pure."""
     ended = judge_load(load)
     if ended.ending is Ending.HARNESS_ERROR:
-        return _no_verdict((ended,), Reason.HARNESS_ERROR, "harness")
-    holds = load.failure is None and load.crash is None
+        return _no_verdict((ended,), _level((load,)), Reason.HARNESS_ERROR, "harness")
+    looks_right = load.failure is None and load.crash is None
+    saw = failure_sentence(load.failure) if load.failure else ended.reason
     return Judgement(
         rules_version=RULES_VERSION,
         state=State.FAILED,
-        verdict=Verdict.PASS if holds else Verdict.BUG,
+        verdict=Verdict.PASS if looks_right else Verdict.BUG,
         reason=Reason.UNVERIFIED,
-        level=Level.E3,
+        level=_level((load,)),
         rule="claim",
-        sentence="Claimed after one load, not verified: "
-        + (
-            "the charter held."
-            if holds
-            else f"{load.failure.message.splitlines()[0] if load.failure else 'crash'}"
-        ),
+        sentence=f"Claimed after one load, not verified: {_stop(saw)}",
         loads=1,
         endings=(ended,),
     )
+
+
+def _level(loads: Sequence[LoadRecord]) -> Level:
+    """E3 with a complete network record; E1 where there was not even a page to record."""
+    return Level.E3 if any(load.exchanges for load in loads) else Level.E1
 
 
 def _by_signature(endings: Sequence[LoadJudgement], ending: Ending) -> Counter[str]:
@@ -182,6 +187,7 @@ def _stop(sentence: str) -> str:
 def _env_error(
     endings: tuple[LoadJudgement, ...],
     counted: Sequence[LoadJudgement],
+    level: Level,
     rule: str,
     extra: tuple[Cause, ...] = (),
 ) -> Judgement:
@@ -191,7 +197,7 @@ def _env_error(
         state=State.FAILED,
         verdict=Verdict.ENV_ERROR,
         reason=Reason.ENV_ERROR,
-        level=Level.E3,
+        level=level,
         rule=rule,
         sentence=f"The answer could not be seen: {causes_sentence(causes)}.",
         loads=len(counted),
@@ -200,24 +206,26 @@ def _env_error(
     )
 
 
-def _at_the_limit(endings: tuple[LoadJudgement, ...], counted: Sequence[LoadJudgement]) -> Judgement:
+def _at_the_limit(
+    endings: tuple[LoadJudgement, ...], counted: Sequence[LoadJudgement], level: Level
+) -> Judgement:
     lone = [e for e in counted if e.ending is Ending.MISMATCH]
     if not lone:
-        return _no_verdict(endings, Reason.CHECK_ERROR, "no two loads alike")
+        return _no_verdict(endings, level, Reason.CHECK_ERROR, "no two loads alike")
     unreproduced = tuple(
         Cause(
             kind=CauseKind.UNREPRODUCED,
             load=e.load,
-            layer="product",
+            layer=Layer.PRODUCT,
             reason=f"a mismatch that did not come again in {len(counted)} loads: {e.reason}",
             hint="may be a rare bug: the mismatch was seen with a healthy network",
         )
         for e in lone
     )
-    return _env_error(endings, counted, "unreproduced", unreproduced)
+    return _env_error(endings, counted, level, "unreproduced", unreproduced)
 
 
-def _no_verdict(endings: tuple[LoadJudgement, ...], reason: Reason, rule: str) -> Judgement:
+def _no_verdict(endings: tuple[LoadJudgement, ...], level: Level, reason: Reason, rule: str) -> Judgement:
     wanted = {
         Reason.HARNESS_ERROR: (Ending.HARNESS_ERROR,),
         Reason.CHECK_ERROR: (Ending.CHECK_ERROR, Ending.UNCLEAR),
@@ -229,7 +237,7 @@ def _no_verdict(endings: tuple[LoadJudgement, ...], reason: Reason, rule: str) -
         state=State.FAILED,
         verdict=None,
         reason=reason,
-        level=Level.E3,
+        level=level,
         rule=rule,
         sentence=f"{lead_in}: {_stop(told)}",
         loads=len([e for e in endings if e.ending is not Ending.HELD_UP]),
@@ -254,9 +262,23 @@ def _again(loads: Sequence[LoadRecord], endings: Sequence[LoadJudgement]) -> Loa
 def _retry_after(load: LoadRecord, ended: LoadJudgement) -> float:
     """The longest `Retry-After` in seconds among the causes of the last load, at most 30."""
     blamed = {cause.exchange for cause in ended.causes}
-    asked = [0.0]
-    for exchange in load.exchanges:
-        if exchange.id in blamed:
-            value = next((v for k, v in exchange.response_headers.items() if k.lower() == "retry-after"), "")
-            asked.append(float(value) if value.strip().isdigit() else 0.0)
-    return min(max(asked), LONGEST_RETRY_AFTER)
+    asked = [_seconds_asked(x.response_headers, load.began_at) for x in load.exchanges if x.id in blamed]
+    return min(max(asked, default=0.0), LONGEST_RETRY_AFTER)
+
+
+def _seconds_asked(headers: dict[str, str], began_at: str) -> float:
+    """A `Retry-After`, a number or a date (RFC 9110, 10.2.3), in seconds; 0 where there is none."""
+    known = {name.lower(): value.strip() for name, value in headers.items()}
+    value = known.get("retry-after", "")
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+        now = parsedate_to_datetime(known["date"]) if "date" in known else datetime.fromisoformat(began_at)
+    except ValueError:
+        return 0.0
+    return max(0.0, (_aware(until) - _aware(now)).total_seconds())
+
+
+def _aware(instant: datetime) -> datetime:
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from bughunt.verdict.causality import Causality, same_request
+from bughunt.verdict.causality import Causality, RequestKey, request_key
 from bughunt.verdict.judgement import CauseKind
-from bughunt.verdict.record import Declaration, Exchange, LoadRecord, Step
+from bughunt.verdict.record import PAGE_LOADING, Declaration, Exchange, FaultEffect, LoadRecord, Step
 from fault_routes.patterns import matches
 
 __all__ = ["PRODUCT", "Says", "Testimony"]
@@ -65,6 +65,10 @@ class Testimony:
         self._load = load
         self._causality = causality
         self._cut = load.failure.at if load.failure else load.ended
+        self._same: dict[RequestKey, list[Exchange]] = {}
+        for exchange in load.exchanges:
+            self._same.setdefault(request_key(exchange), []).append(exchange)
+        self._documents = [exchange for exchange in load.exchanges if exchange.main_document]
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
@@ -88,8 +92,8 @@ class Testimony:
         read = next((x for x in self._load.exchanges if x.id == declaration.exchange), None)
         if read is None or read.digest is None:
             return None
-        for x in self._load.exchanges:
-            asked_again = x.id > read.id and matches(declaration.pattern, x.url) and same_request(x, read)
+        for x in self._same[request_key(read)]:
+            asked_again = x.started > read.started and matches(declaration.pattern, x.url)
             if asked_again and x.digest not in (None, read.digest) and self._ended_before(x, self._cut):
                 return x
         return None
@@ -99,13 +103,22 @@ class Testimony:
     def _healed(self, exchange: Exchange) -> bool:
         """The same request was asked again and answered well before the charter gave up."""
         return any(
-            other.id > exchange.id and same_request(other, exchange) and self._answered_well(other)
-            for other in self._load.exchanges
+            other.started > exchange.started and self._answered_well(other)
+            for other in self._same[request_key(exchange)]
+        )
+
+    def _answered_before(self, exchange: Exchange) -> bool:
+        """The same request had been answered well before this one was asked."""
+        return any(
+            other.started < exchange.started and self._answered_well(other)
+            for other in self._same[request_key(exchange)]
         )
 
     def _answered_well(self, x: Exchange) -> bool:
+        if x.fault_effect is FaultEffect.ANSWER:
+            return False
         in_time = x.responded is not None and x.responded <= self._cut
-        if not in_time or x.failure is not None or x.status is None or x.status >= 400 or x.broken_by_fault:
+        if not in_time or x.failure is not None or x.status is None or x.status >= 400:
             return False
         return self._ended_before(x, self._cut) or self._by_body(x) is None
 
@@ -115,13 +128,13 @@ class Testimony:
 
     def _by_fault(self, x: Exchange) -> Says:
         """What we broke ourselves is never the product's doing, whatever it looks like."""
-        if not x.broken_by_fault:
-            return None
-        if x.status is not None and x.status >= 400:
-            return CauseKind.STATUS
-        if x.failure is not None and self._age(x) < AT_ONCE:
+        if x.fault_effect is FaultEffect.ABORT and x.failure is not None:
             return CauseKind.NETWORK
-        return CauseKind.MALFORMED if x.finished and x.status is not None else None
+        if x.fault_effect is FaultEffect.WAIT and x.failure == "net::ERR_ABORTED":
+            return CauseKind.GAVE_UP
+        if x.fault_effect is not FaultEffect.ANSWER or x.status is None:
+            return None
+        return CauseKind.STATUS if x.status >= 400 else CauseKind.MALFORMED
 
     def _by_status(self, x: Exchange) -> Says:
         if x.status is None or x.status < 400:
@@ -154,6 +167,8 @@ class Testimony:
 
     def _by_silence(self, x: Exchange) -> Says:
         """Neither headers nor a failure came, or a planned fault still held the request back."""
+        if self._load.failure is None and self._answered_before(x):
+            return None  # nobody waited for this one: a poll under way when the charter had seen enough
         return CauseKind.NO_ANSWER if x.fault or self._cut - x.started >= PATIENCE else None
 
     def _by_body(self, x: Exchange) -> Says:
@@ -161,7 +176,8 @@ class Testimony:
         if x.responded is not None and x.responded > self._cut:
             return self._by_silence(x)
         if not self._ended_before(x, self._cut):
-            waited = self._cut - x.started >= PATIENCE
+            missed = self._load.failure is not None or not self._answered_before(x)
+            waited = missed and self._cut - x.started >= PATIENCE
             return CauseKind.STALLED if waited and self._body_is_due(x) else None
         if self._empty_by_accident(x):
             return CauseKind.NETWORK
@@ -193,10 +209,7 @@ class Testimony:
         in_second_half = x.ended >= step.began + (failure.at - step.began) / 2
         if not in_second_half or failure.at - x.ended >= TOO_LATE:
             return False
-        return not any(
-            other.id < x.id and same_request(other, x) and self._answered_well(other)
-            for other in self._load.exchanges
-        )
+        return not self._answered_before(x)
 
     # What happened around it
 
@@ -210,24 +223,26 @@ class Testimony:
     def _left_by_charter(self, x: Exchange) -> bool:
         """The charter moved the page on while the request was open."""
         return any(
-            doc.main_document and doc.navigation_of is not None and self._near(doc.started, x.ended)
-            for doc in self._load.exchanges
+            doc.navigation_of is not None and self._near(doc.started, x.ended) for doc in self._documents
         )
 
     def _dropped_after_action(self, x: Exchange) -> bool:
-        """The charter did something (a click that leaves a view), and the page dropped what it had asked."""
-        failed = self._load.failure.step if self._load.failure else None
-        return any(
-            step.acts and step.index != failed and step.ended is not None and self._near(step.ended, x.ended)
+        """The charter did something (a click that leaves a view), and the page dropped what it had asked.
+
+        Only where the charter held: a page that gives up on a slow network may do so at any moment, that of
+        an action too.
+        """
+        return self._load.failure is None and any(
+            step.acts and step.name not in PAGE_LOADING and self._near(step.ended, x.ended)
             for step in self._load.steps
         )
 
     def _navigated_at(self, instant: float) -> bool:
-        return any(doc.main_document and self._near(doc.started, instant) for doc in self._load.exchanges)
+        return any(self._near(doc.started, instant) for doc in self._documents)
 
     @staticmethod
-    def _near(started: float, instant: float | None) -> bool:
-        return instant is not None and abs(instant - started) <= NAVIGATION_WINDOW
+    def _near(one: float | None, other: float | None) -> bool:
+        return one is not None and other is not None and abs(one - other) <= NAVIGATION_WINDOW
 
     @staticmethod
     def _stream_with_content(x: Exchange) -> bool:

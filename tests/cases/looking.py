@@ -1,18 +1,18 @@
-"""How the verdict cases look: charters, and a careful agent over a real browser and a real server."""
+"""How the verdict cases look: charters, and a careful agent over a real browser, server and tower."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from playwright.async_api import Page, expect
 
 from bughunt import Charter, Judgement, Network, charter
-from bughunt.agents import careful
-from bughunt.browser.load import LoadRequest, take_load
 from bughunt.browser.pool import BrowserPool
-from bughunt.settings import target_at
-from bughunt.verdict.record import LoadRecord
-from fault_routes import FaultLedger, parse_plan
+from bughunt.investigation import Investigation, investigate
+from bughunt.settings import LoadSettings, target_at
+from bughunt.tower import InvestigationView, Tower
+from bughunt.workers import new_owner
+from fault_routes import parse_plan
 
 #: Milliseconds that expectations wait: beyond the second after which silence says something.
 PATIENCE = 1400
@@ -62,12 +62,13 @@ async def types_ahead(page: Page, net: Network) -> None:
 
 
 class Looked:
-    """What a careful agent said of a case, and what it saw."""
+    """What the tower has of a case: it went through the gate like any other run."""
 
-    def __init__(self, judgement: Judgement, loads: Sequence[LoadRecord], ledger: FaultLedger) -> None:
-        self.judgement = judgement
-        self.records = tuple(loads)
-        self.ledger = ledger
+    def __init__(self, view: InvestigationView) -> None:
+        assert view.judgement is not None, view.notes
+        self.judgement: Judgement = view.judgement
+        self.records = view.loads
+        self.unfired = view.unfired
 
     @property
     def kinds(self) -> set[str]:
@@ -75,41 +76,32 @@ class Looked:
         return {cause.kind.value for cause in self.judgement.causes}
 
 
-async def look(
-    pool: BrowserPool,
-    base_url: str,
-    wanted: Charter,
-    *,
-    faults: Sequence[str] = (),
-    before_load: Callable[[int], None] = lambda number: None,
-) -> Looked:
-    """Let the careful agent investigate; there is no burst to wait out between loads here."""
-    ledger = FaultLedger(parse_plan(faults))
-    loads: list[LoadRecord] = []
+class Looking:
+    """Lets the careful agent investigate; there is no burst to wait out between loads here."""
 
-    async def take(*, patient: bool = False, traced: bool = True) -> LoadRecord:
-        before_load(len(loads) + 1)
-        request = LoadRequest(
+    def __init__(self, tower: Tower, browsers: BrowserPool) -> None:
+        self._tower = tower
+        self._browsers = browsers
+
+    async def __call__(self, base_url: str, wanted: Charter, *, faults: Sequence[str] = ()) -> Looked:
+        what = Investigation(
             charter=wanted,
             target=target_at(base_url),
-            number=len(loads) + 1,
-            ledger=ledger,
-            patient=patient,
+            agent="careful",
+            plan=parse_plan(faults),
+            loading=LoadSettings(pause=0.0),
         )
-        loads.append((await take_load(await pool.browser(), request)).record)
-        return loads[-1]
-
-    async def at_once(seconds: float) -> None:
-        return None
-
-    return Looked(await careful(take, pause=0.0, sleep=at_once), loads, ledger)
+        run = await investigate(
+            what, tower=self._tower, browsers=self._browsers, owner=new_owner(), reserved=lambda run: None
+        )
+        return Looked(self._tower.view(run.id))
 
 
 __all__ = [
     "Looked",
+    "Looking",
     "closes_the_list",
     "declares_nothing",
-    "look",
     "looks_into_the_frame",
     "reads_the_cart",
     "reloads_the_cart",

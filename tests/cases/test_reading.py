@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 from playwright.async_api import Page, expect
 
 from bughunt import Charter, Network, Verdict, charter
-from bughunt.browser.pool import BrowserPool
 from tests.cases.looking import (
     PATIENCE,
+    Looking,
     closes_the_list,
     declares_nothing,
-    look,
     reads_the_cart,
     reloads_the_cart,
     types_ahead,
@@ -193,11 +192,11 @@ _asked = itertools.count()
 
 
 @pytest.mark.parametrize("given", CASES, ids=lambda given: given.row)
-async def test_the_right_verdict(browser_pool: BrowserPool, given: Case) -> None:
+async def test_the_right_verdict(look: Looking, given: Case) -> None:
     """Each row of the reading cases gets its verdict, its cause and its number of loads."""
     document = Html(given.page) if isinstance(given.page, str) else given.page
     async with MisbehavingServer({"/": document, "/api/cart": given.cart, **(given.also or {})}) as server:
-        looked = await look(browser_pool, server.url, given.charter, faults=given.faults)
+        looked = await look(server.url, given.charter, faults=given.faults)
     judgement = looked.judgement
     assert judgement.verdict is given.verdict, judgement.sentence
     assert looked.kinds == given.kinds, judgement.sentence
@@ -207,10 +206,10 @@ async def test_the_right_verdict(browser_pool: BrowserPool, given: Case) -> None
         assert getattr(judgement, flag) is (flag in given.flags)
 
 
-async def test_each_env_error_carries_the_failing_exchange_of_both_loads(browser_pool: BrowserPool) -> None:
+async def test_each_env_error_carries_the_failing_exchange_of_both_loads(look: Looking) -> None:
     """R3: the causes of an ENV_ERROR are the failing exchanges, one for each load."""
     async with MisbehavingServer({"/": Html(RIGHT), "/api/cart": WELL}) as server:
-        looked = await look(browser_pool, server.url, reads_the_cart, faults=["reset@**/api/cart"])
+        looked = await look(server.url, reads_the_cart, faults=["reset@**/api/cart"])
     assert [(c.load, c.method, c.failure, c.fault) for c in looked.judgement.causes] == [
         (load, "GET", "net::ERR_CONNECTION_RESET", "reset@**/api/cart") for load in (1, 2)
     ]
@@ -219,13 +218,11 @@ async def test_each_env_error_carries_the_failing_exchange_of_both_loads(browser
 @pytest.mark.parametrize(
     ("wrong", "verdict"), [(False, PASS), (True, BUG)], ids=["R27 right at the end", "R28 wrong at the end"]
 )
-async def test_superseded_requests_are_nobodys_failure(
-    browser_pool: BrowserPool, wrong: bool, verdict: Verdict
-) -> None:
+async def test_superseded_requests_are_nobodys_failure(look: Looking, wrong: bool, verdict: Verdict) -> None:
     """A type-ahead aborts what it asked before; only the result at the end counts."""
     routes = {"/": Html(type_ahead_page(wrong_result=wrong)), "/api/search": _suggestions}
     async with MisbehavingServer(routes) as server:
-        looked = await look(browser_pool, server.url, types_ahead)
+        looked = await look(server.url, types_ahead)
     assert (looked.judgement.verdict, looked.kinds) == (verdict, set())
 
 
@@ -235,31 +232,23 @@ def _suggestions(request: Request) -> Answer:
     return After(0.15 if len(typed) < 4 else 0.0, Json({"results": [typed, f"wool {typed}"]}))
 
 
-def _wrong_in(loads: set[int]) -> tuple[Route, Callable[[int], None]]:
-    """A document that is wrong in some loads, and what to call before each load."""
-    current = [0]
-
-    def before(number: int) -> None:
-        current[0] = number
-
-    return (lambda request: Html(WRONG if current[0] in loads else RIGHT)), before
+RIGHT_PAGE, WRONG_PAGE = Html(RIGHT), Html(WRONG)
 
 
-async def test_a_bug_that_comes_and_goes_is_intermittent(browser_pool: BrowserPool) -> None:
+async def test_a_bug_that_comes_and_goes_is_intermittent(look: Looking) -> None:
     """R30: wrong in loads 1 and 3."""
-    document, before = _wrong_in({1, 3})
-    async with MisbehavingServer({"/": document, "/api/cart": WELL}) as server:
-        looked = await look(browser_pool, server.url, reads_the_cart, before_load=before)
+    routes = {"/": sequence(WRONG_PAGE, RIGHT_PAGE, WRONG_PAGE), "/api/cart": WELL}
+    async with MisbehavingServer(routes) as server:
+        looked = await look(server.url, reads_the_cart)
     judgement = looked.judgement
     assert (judgement.verdict, judgement.intermittent) == (BUG, True)
     assert (judgement.loads, judgement.confirmations) == (1, 2)
 
 
-async def test_a_mismatch_that_never_comes_again_is_unreproduced(browser_pool: BrowserPool) -> None:
+async def test_a_mismatch_that_never_comes_again_is_unreproduced(look: Looking) -> None:
     """R31: wrong in load 1 only."""
-    document, before = _wrong_in({1})
-    async with MisbehavingServer({"/": document, "/api/cart": WELL}) as server:
-        looked = await look(browser_pool, server.url, reads_the_cart, before_load=before)
+    async with MisbehavingServer({"/": sequence(WRONG_PAGE, RIGHT_PAGE), "/api/cart": WELL}) as server:
+        looked = await look(server.url, reads_the_cart)
     assert (looked.judgement.verdict, looked.kinds, len(looked.records)) == (ENV_ERROR, {"unreproduced"}, 5)
 
 
@@ -275,7 +264,7 @@ async def reads_long_before_it_looks(page: Page, net: Network) -> None:
     assert await page.get_by_test_id("total").inner_text() == f"{read:.2f}"
 
 
-async def test_data_that_moves_under_the_charter_is_no_bug(browser_pool: BrowserPool) -> None:
+async def test_data_that_moves_under_the_charter_is_no_bug(look: Looking) -> None:
     """R32: the value changes with every poll, between the charter's reading and its look."""
     count = itertools.count(1)
 
@@ -283,7 +272,7 @@ async def test_data_that_moves_under_the_charter_is_no_bug(browser_pool: Browser
         return Json({"items": [{"name": "sock", "price": 1.0, "qty": next(count)}]})
 
     async with MisbehavingServer({"/": Html(cart_page(poll_ms=300)), "/api/cart": ever_more}) as server:
-        looked = await look(browser_pool, server.url, reads_long_before_it_looks)
+        looked = await look(server.url, reads_long_before_it_looks)
     assert looked.judgement.verdict in {PASS, ENV_ERROR}
     assert looked.kinds <= {"moved"}
 
@@ -294,30 +283,30 @@ async def looks_at_once(page: Page, net: Network) -> None:
     await expect(page.get_by_test_id("total")).to_have_text("487.00", timeout=PATIENCE)
 
 
-async def test_an_answer_that_came_too_late_to_be_shown_is_late(browser_pool: BrowserPool) -> None:
+async def test_an_answer_that_came_too_late_to_be_shown_is_late(look: Looking) -> None:
     """R33: the answer comes shortly before the expectation gives up, and the page needs longer to show it."""
     page = cart_page(timeout_ms=None, show_delay_ms=600)
     slow = After(PATIENCE / 1000 - 0.3, WELL)
     async with MisbehavingServer({"/": Html(page), "/api/cart": slow}) as server:
-        looked = await look(browser_pool, server.url, looks_at_once)
+        looked = await look(server.url, looks_at_once)
     assert (looked.judgement.verdict, looked.kinds) == (ENV_ERROR, {"late"})
 
 
-async def test_an_undeclared_charter_rests_on_every_fetch(browser_pool: BrowserPool) -> None:
+async def test_an_undeclared_charter_rests_on_every_fetch(look: Looking) -> None:
     """While the list is open, a failed fetch explains what is missing on the page."""
     routes = {"/": Html(RIGHT), "/api/cart": sequence(Json({}, status=503), WELL)}
     async with MisbehavingServer(routes) as server:
-        looked = await look(browser_pool, server.url, declares_nothing)
+        looked = await look(server.url, declares_nothing)
     assert (looked.judgement.verdict, looked.judgement.recovered) == (PASS, True)
 
 
-async def test_retry_after_is_asked_for_before_the_next_load(browser_pool: BrowserPool) -> None:
+async def test_retry_after_is_asked_for_before_the_next_load(look: Looking) -> None:
     """A server that says when to come again is obeyed, up to 30 s."""
     from bughunt.verdict.rules import LoadAgain, decide
 
     overloaded = Reply(status=503, body="{}", headers={"Retry-After": "120"})
     async with MisbehavingServer({"/": Html(RIGHT), "/api/cart": overloaded}) as server:
-        looked = await look(browser_pool, server.url, reads_the_cart)
+        looked = await look(server.url, reads_the_cart)
     again = decide(looked.records[:1])
     assert isinstance(again, LoadAgain)
     assert again.retry_after == 30.0

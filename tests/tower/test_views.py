@@ -30,8 +30,9 @@ from tests.tower.making import (
 from tests.tower.raw import opened
 
 
-def _firing(spec: str) -> NewEvidence:
-    return NewEvidence(kind=EvidenceKind.FIRING, data=msgspec.json.encode({"fault": spec, "n": 1}), load=1)
+def _firing(position: int) -> NewEvidence:
+    data = msgspec.json.encode({"fault": "its spec", "position": position})
+    return NewEvidence(kind=EvidenceKind.FIRING, data=data, load=1)
 
 
 def test_a_view_has_all_that_is_known(tower: Tower) -> None:

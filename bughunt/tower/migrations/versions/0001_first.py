@@ -166,7 +166,7 @@ def _evidence() -> None:
             " AND (kind = 'cause') = (cause IS NOT NULL)"
             " AND (kind = 'cause') = (layer IS NOT NULL)"
             " AND (cause IS NULL OR trim(cause) <> '')"
-            " AND (layer IS NULL OR layer IN ('network', 'browser', 'model'))",
+            " AND (layer IS NULL OR layer IN ('network', 'browser', 'model', 'product'))",
             name="EVIDENCE_IS_MALFORMED",
         ),
         sa.CheckConstraint(
