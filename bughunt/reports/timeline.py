@@ -10,9 +10,15 @@ from bughunt.reports.texts import clip, one_line, place, seconds, size
 from bughunt.reports.wording import KIND_WORDS
 from bughunt.verdict.causality import Causality
 from bughunt.verdict.judgement import Cause
-from bughunt.verdict.record import Exchange, LoadRecord, Step
+from bughunt.verdict.record import Exchange, FaultEffect, LoadRecord, Step
 
 __all__ = ["Axis", "Bar", "Mark", "StepBar", "Tick", "Timeline", "axis_of", "timeline_of"]
+
+#: What a planned fault that broke an exchange did to it.
+_BROKEN: dict[FaultEffect | None, str] = {
+    FaultEffect.ABORT: "made it fail",
+    FaultEffect.ANSWER: "took the place of the answer",
+}
 
 _URL = 2_000
 """Characters of a URL that are shown at most."""
@@ -205,7 +211,7 @@ class _Drawing:
 
 
 def _failed(x: Exchange) -> bool:
-    return x.failure is not None or (x.status is not None and x.status >= 400) or x.broken_by_fault
+    return x.failure is not None or (x.status is not None and x.status >= 400) or x.fault_effect in _BROKEN
 
 
 def _result(x: Exchange) -> str:
@@ -247,4 +253,4 @@ def _details(x: Exchange, load: LoadRecord, cause: Cause | None) -> tuple[tuple[
 def _fault_words(x: Exchange) -> str | None:
     if x.fault is None:
         return None
-    return f"{x.fault} {'took the place of the answer' if x.broken_by_fault else 'delayed it'}"
+    return f"{x.fault} {_BROKEN.get(x.fault_effect, 'held it back')}"

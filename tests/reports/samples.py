@@ -18,6 +18,7 @@ from bughunt.verdict.record import (
     Exchange,
     Failure,
     FailureKind,
+    FaultEffect,
     Hop,
     LoadRecord,
     Scope,
@@ -97,7 +98,7 @@ def blocked(number: int = 1, fault: str | None = None) -> LoadRecord:
         0.06,
         failure="net::ERR_CONNECTION_RESET",
         fault=fault,
-        broken_by_fault=bool(fault),
+        fault_effect=FaultEffect.ABORT if fault else None,
     )
     return load(number, document(), cart, ended=5.1, failure=failure(5.1), routed=bool(fault))
 

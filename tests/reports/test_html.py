@@ -12,7 +12,7 @@ from bughunt.exceptions import EvidenceDamaged
 from bughunt.reports import DemoTable, render_html
 from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView
 from bughunt.verdict.judgement import State
-from bughunt.verdict.record import ConsoleLine
+from bughunt.verdict.record import ConsoleLine, FaultEffect
 from tests.reports import samples
 from tests.reports.samples import NOW, Shelf
 
@@ -79,7 +79,7 @@ def rich() -> str:
 def nasty_view(shelf: Shelf) -> InvestigationView:
     """A page under test, a charter and a fault that try to break out wherever text is shown."""
     url = f"http://shop.test/api/cart?q={NASTY}"
-    broken = samples.exchange(1, url, 0.05, 0.09, failure=NASTY, fault=NASTY, broken_by_fault=True)
+    broken = samples.exchange(1, url, 0.05, 0.09, failure=NASTY, fault=NASTY, fault_effect=FaultEffect.ABORT)
     silent = samples.exchange(2, "javascript:alert(1)", 0.05, None, frame_url=f"http://shop.test/{NASTY}")
     console = (ConsoleLine(kind="error", text=NASTY, at=0.1),)
     record = samples.load(

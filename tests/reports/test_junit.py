@@ -46,8 +46,8 @@ def test_a_pass_is_a_testcase_with_its_place_name_and_time() -> None:
         (samples.env_error(), (Error, "ENV_ERROR")),
         (check_error(), (Error, "CHECK_ERROR")),
         (samples.without_judgement(State.FAILED), (Error, "HARNESS_ERROR")),
-        (samples.without_judgement(State.RUNNING), (Error, "UNFINISHED")),
-        (samples.without_judgement(State.CANCELLED), (Error, "UNFINISHED")),
+        (samples.without_judgement(State.RUNNING), (Error, "HARNESS_ERROR")),
+        (samples.without_judgement(State.CANCELLED), (Error, "HARNESS_ERROR")),
         (samples.without_judgement(State.SUPERSEDED), (Skipped, None)),
         (samples.passed(plan=("reset@/x",), unfired=("reset@/x",)), (Error, "CHECK_ERROR")),
         (samples.bug(plan=("reset@/x",), unfired=("reset@/x",)), (Failure, "BUG")),
@@ -117,3 +117,8 @@ def test_signs_that_xml_forbids_are_replaced() -> None:
 def test_no_investigation_is_an_empty_document() -> None:
     document = JUnitXml.fromstring(render_junit([]).encode())
     assert (document.tests, list(document)) == (0, [])
+
+
+def test_a_failure_of_ours_is_an_error_of_its_own() -> None:
+    document = JUnitXml.fromstring(render_junit([passed()], ["the disk is full"]).encode())
+    assert (document.tests, document.errors) == (2, 1)
