@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import importlib.util
 import inspect
+import os
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -54,6 +55,8 @@ class Charter:
     timeout: float | None = None
     """Seconds that one load may take; None: the setting."""
     tags: tuple[str, ...] = ()
+    service_workers: bool = False
+    """Let the app's service workers run under a fault plan, though they hide requests from it."""
     reset: Callable[..., Awaitable[None]] | None = None
     """Puts the world back before a further load; may take Playwright's `APIRequestContext`."""
 
@@ -74,6 +77,7 @@ def charter(
     ignore: Sequence[str] = (),
     timeout: float | None = None,
     tags: Sequence[str] = (),
+    service_workers: bool = False,
     reset: Callable[..., Awaitable[None]] | None = None,
 ) -> Callable[[CharterFunction], Charter]:
     """Make a coroutine `(page, net)` or `(page, net, load)` a charter.
@@ -81,7 +85,9 @@ def charter(
     `question` is what it answers: the charter holds (returns) where the answer is yes, and fails an
     expectation where it is no. `depends_on` lists URL patterns and thereby says that nothing else can make
     the answer wrong. `ignore` lists those that cannot. `timeout` is the deadline of one load in seconds.
-    `reset` is a coroutine that puts the world back before a further load.
+    `reset` is a coroutine that puts the world back before a further load. Faults cannot see what a service
+    worker fetches, so a load with a fault plan blocks service workers; `service_workers=True` lets them run,
+    for an app that does not start without its own.
 
     Beware of expecting an *absence* (`to_have_count(0)`, `not_to_be_visible()`): it holds on a blank page as
     well, so declare what it rests on: await `net.json(...)` first, or name it in `depends_on`.
@@ -89,8 +95,12 @@ def charter(
     Raises CharterError where the function or an option is not what it should be.
     """
 
+    if callable(question):
+        raise CharterError('Write @charter(question="...?"), with the question that the charter answers.')
+
     def decorate(function: CharterFunction) -> Charter:
         name = getattr(function, "__name__", repr(function))
+        _remember(function, name)
         for option, value in (("depends_on", depends_on), ("ignore", ignore), ("tags", tags)):
             if isinstance(value, str):
                 raise CharterError(f'The charter {name}: {option} is a list: write {option}=["{value}"].')
@@ -106,10 +116,26 @@ def charter(
             ignore=tuple(ignore),
             timeout=timeout,
             tags=tuple(tags),
+            service_workers=service_workers,
             reset=reset,
         )
 
     return decorate
+
+
+#: Where each charter of a file was first written: a second one of the same name would replace it unseen.
+_WRITTEN: dict[tuple[str, str], int] = {}
+
+
+def _remember(function: CharterFunction, name: str) -> None:
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_NESTED:
+        return
+    first = _WRITTEN.setdefault((code.co_filename, code.co_qualname), code.co_firstlineno)
+    if first != code.co_firstlineno:
+        raise CharterError(
+            f"Two charters are named {name} (lines {first} and {code.co_firstlineno}): rename one."
+        )
 
 
 def _check(
@@ -174,8 +200,8 @@ def _charters_in(file: Path, root: Path) -> list[Charter]:
     own = [c for c in vars(module).values() if isinstance(c, Charter) and c.file == file]
     if not own:
         raise CharterError(f"{file.name} holds no charter: decorate an async function with @charter(...).")
-    shown = file.relative_to(root) if file.is_relative_to(root) else file
-    return [replace(c, id=f"{shown.as_posix()}::{c.name}") for c in dict.fromkeys(own)]
+    shown = Path(os.path.relpath(file, root)).as_posix()
+    return [replace(c, id=f"{shown}::{c.name}") for c in dict.fromkeys(own)]
 
 
 def _import(file: Path) -> ModuleType:
@@ -192,15 +218,14 @@ def _import(file: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except CharterError:
+    except CharterError as wrong:
         del sys.modules[name]
-        raise
+        raise CharterError(f"{file.name}: {wrong}") from wrong
     except (Exception, SystemExit) as broken:
         del sys.modules[name]
         line = _line_in(broken, file)
-        raise CharterError(
-            f"{file.name} does not import: {type(broken).__name__}: {broken}{line}"
-        ) from broken
+        said = " ".join(str(broken).split())
+        raise CharterError(f"{file.name} does not import: {type(broken).__name__}: {said}{line}") from broken
     return module
 
 

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,13 +30,16 @@ from bughunt.reports import (
     DemoTable,
     demo_json,
     demo_table,
+    details,
     render,
     runs_json,
     summary_table,
+    unfired_faults,
 )
 from bughunt.session import Session, carry_out, open_tower
 from bughunt.settings import Settings, Target, load_settings, target_at
 from bughunt.showing import (
+    check_folder,
     one_line,
     save_evidence,
     show_findings,
@@ -127,7 +130,8 @@ def run(
     4 our own failure, 130 interrupted.
     """
     settings = load_settings()
-    chosen = _chosen(settings, paths, tag or [], shard)
+    with _stdout_is_for_us():
+        chosen = _chosen(settings, paths, tag or [], shard)
     if list_only:
         _list(chosen, as_json=as_json)
         return
@@ -135,12 +139,15 @@ def run(
     aim = _target(settings, base_url, target)
     plan = _plan(fault or [])
     wanted = [_investigation(c, aim, _agent(agent), plan, build, settings) for c in chosen]
+    if report is not None:
+        check_folder(report)
     with closing(open_tower(settings, db, [aim])) as tower:
         session = _carry_out(wanted, tower, workers or settings.workers, as_json=as_json)
         code = exit_code(session.views, failures=len(session.failures), allowance=allowance)
+        _conclude(session, code, as_json=as_json)
         if report is not None:
-            write_report(report, session.views, tower, failures=session.failures)
-    _conclude(session, code, report, as_json=as_json)
+            page = write_report(report, session.views, tower, failures=session.failures)
+            people.print(f"Report: {page}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -177,7 +184,7 @@ def show(
 ) -> None:
     """Show the record of one question or run, with its evidence."""
     kind, number = _record_name(record)
-    with closing(open_tower(load_settings(), db)) as tower:
+    with closing(open_tower(load_settings(), db, must_exist=True)) as tower:
         views = tower.views(question=number) if kind == "Q" else [tower.view(number)]
         if as_json:
             _print_json(runs_json(views))
@@ -198,14 +205,12 @@ def report(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Else stdout.")
     ] = None,
     db: Db = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every run, not only each question's latest.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every run, not only the latest.")] = False,
 ) -> None:
-    """Write a report of what is stored: the latest run of each question."""
+    """Write a report of what is stored: the latest run of each question by each agent."""
     if form not in FORMATS:
         raise UsageError(f"There is no format {form}: choose {', '.join(FORMATS)}.")
-    with closing(open_tower(load_settings(), db)) as tower:
+    with closing(open_tower(load_settings(), db, must_exist=True)) as tower:
         views = tower.views(latest=not everything)
         text = render(form, views, evidence_bytes=tower.evidence_bytes, now=datetime.now(UTC))
     if output is None:
@@ -275,7 +280,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 def _target(settings: Settings, base_url: str | None, name: str | None) -> Target:
     if (base_url is None) == (name is None):
-        raise UsageError("Say which app to look at: either --base-url URL or --target NAME.")
+        raise UsageError("Say which app to look at: one of --base-url URL and --target NAME.")
     target = target_at(base_url) if base_url is not None else settings.target(name or "")
     if target.storage_state is not None and not Path(target.storage_state).is_file():
         raise UsageError(
@@ -314,10 +319,18 @@ def _investigation(
 
 def _carry_out(wanted: Sequence[Investigation], tower: Tower, workers: int, *, as_json: bool) -> Session:
     try:
-        return asyncio.run(carry_out(wanted, tower=tower, workers=workers, console=people, quiet=as_json))
+        with _stdout_is_for_us():
+            return asyncio.run(carry_out(wanted, tower=tower, workers=workers, console=people, quiet=as_json))
     except KeyboardInterrupt:
         people.print("Interrupted: what was recorded is kept, and the runs under way are CANCELLED.")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+@contextmanager
+def _stdout_is_for_us() -> Iterator[None]:
+    """What a charter prints goes to stderr: with --json, stdout is JSON and nothing else."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def _list(charters: Sequence[Charter], *, as_json: bool) -> None:
@@ -328,17 +341,18 @@ def _list(charters: Sequence[Charter], *, as_json: bool) -> None:
         typer.echo(f"{c.id}  {c.question}" + (f"  [{', '.join(c.tags)}]" if c.tags else ""))
 
 
-def _conclude(session: Session, code: ExitCode, report: Path | None, *, as_json: bool) -> None:
+def _conclude(session: Session, code: ExitCode, *, as_json: bool) -> None:
     if as_json:
         _print_json({**runs_json(session.views, session.failures), "exit_code": int(code)})
     else:
-        Console().print(summary_table(session.views))
-    for view, spec in session.unfired:
-        _tell(f"{view.name}: the planned fault {spec} never fired: no request matched it.")
+        out = Console()
+        out.print(summary_table(session.views))
+        for told in filter(None, map(details, session.views)):
+            out.print(told, soft_wrap=True)
+    for spec in unfired_faults(session.views):
+        _tell(f"The planned fault {spec} never fired: no request matched it.")
     for failure in session.failures:
         _tell(failure)
-    if report is not None:
-        people.print(f"Report: {report / FORMATS['html']}", highlight=False, soft_wrap=True)
 
 
 def _tell(line: str) -> None:

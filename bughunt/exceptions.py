@@ -5,7 +5,6 @@ BughuntError
 │   ├── SettingsError      bughunt.toml, the environment or a flag
 │   ├── CharterError       a charter file or a charter in it
 │   ├── NoSuchRecord       a Q or RUN that the tower does not hold (a LookupError too)
-│   └── FaultSpecError     (raised by fault_routes, re-raised as a usage error)
 ├── EnvironmentFailure     the machine does not allow what we need: exit code 4
 │   ├── BrowserMissing     no browser to start
 │   └── TowerUnavailable   the database cannot be opened or written

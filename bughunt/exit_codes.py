@@ -2,7 +2,7 @@
 
     0    all PASS
     1    a BUG (an unverified claim of one too)
-    2    usage or charter error, nothing was run, a planned fault never fired
+    2    usage or charter error, nothing was run, a planned fault that fired in no run
     3    no BUG, but more ENV_ERRORs than allowed
     4    our own failure
     130  interrupted
@@ -18,6 +18,7 @@ from enum import IntEnum
 from msgspec import Struct
 
 from bughunt.exceptions import UsageError
+from bughunt.reports import unfired_faults
 from bughunt.tower import InvestigationView
 from bughunt.verdict.judgement import Reason, State, Verdict
 
@@ -66,7 +67,9 @@ def exit_code(
         return ExitCode.BUG
     if failures or any(view.run.reason is Reason.HARNESS_ERROR or not _over(view) for view in views):
         return ExitCode.HARNESS
-    if not views or any(view.run.reason is Reason.CHECK_ERROR or view.unfired for view in views):
+    if not views or any(view.run.reason is Reason.CHECK_ERROR for view in views):
+        return ExitCode.USAGE
+    if unfired_faults(views):
         return ExitCode.USAGE
     env_errors = sum(view.run.verdict is Verdict.ENV_ERROR for view in views)
     if (allowance or Allowance()).exceeded(env_errors, len(views)):

@@ -143,7 +143,7 @@ class _Attempt:
             ),
         )
         self._loads.append(outcome)
-        for secret in outcome.artifacts.secrets if outcome.artifacts else ():
+        for secret in (*outcome.secrets, *(outcome.artifacts.secrets if outcome.artifacts else ())):
             self._tower.redactor.learn(secret)
         await self._write(_load_evidence(outcome), load=number)
         return outcome.record
@@ -184,6 +184,7 @@ def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
         "agent": what.agent,
         "base_url": what.target.base_url,
         "build": what.build,
+        "question": what.charter.question,
         "charter_digest": hashlib.sha256(what.charter.file.read_bytes()).hexdigest(),
         "deadline": what.charter.timeout or what.loading.deadline,
         "pause": what.loading.pause,

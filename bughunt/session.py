@@ -14,6 +14,7 @@ from bughunt.exceptions import UsageError
 from bughunt.investigation import Investigation, question_of
 from bughunt.settings import Settings, Target
 from bughunt.tower import InvestigationView, Redactor, Run, Tower
+from bughunt.tower.opening import place_of
 from bughunt.verdict.judgement import State
 from bughunt.workers import Finished, new_owner, run_all
 
@@ -32,17 +33,21 @@ class Session(Struct, frozen=True, kw_only=True):
     failures: tuple[str, ...] = ()
     """Our own failures, one line each."""
 
-    @property
-    def unfired(self) -> tuple[tuple[InvestigationView, str], ...]:
-        """Each planned fault that never fired, with its run."""
-        return tuple((view, spec) for view in self.views for spec in view.unfired)
 
+def open_tower(
+    settings: Settings, url: str | None = None, targets: Sequence[Target] = (), *, must_exist: bool = False
+) -> Tower:
+    """The tower of the settings or of `--db`, knowing which secrets must never be written.
 
-def open_tower(settings: Settings, url: str | None = None, targets: Sequence[Target] = ()) -> Tower:
-    """The tower of the settings or of `--db`, knowing which secrets must never be written."""
+    Raises UsageError where there is none and `must_exist`: who only reads makes no database by a slip.
+    """
+    chosen = url or settings.db
+    if must_exist and not place_of(chosen).exists():
+        raise UsageError(
+            f"There is no tower at {place_of(chosen)}: run something first, or name it with --db."
+        )
     secrets = [secret for target in (*settings.targets.values(), *targets) for secret in target.secrets]
-    redactor = Redactor(headers=settings.redact, values=secrets)
-    return Tower.open(url or settings.db, redactor=redactor)
+    return Tower.open(chosen, redactor=Redactor(headers=settings.redact, values=secrets))
 
 
 async def carry_out(

@@ -7,10 +7,11 @@ hold secrets accept nothing else.
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,7 +27,11 @@ __all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings",
 
 SETTINGS_FILE = "bughunt.toml"
 
+#: Signs from which on a stored value is taken for a secret, whatever it is called.
+LONG_ENOUGH_FOR_A_SECRET = 16
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_LOCALE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|api-?key|password|session", re.IGNORECASE)
 
 
@@ -121,9 +126,17 @@ def load_settings(folder: Path | None = None, environment: Mapping[str, str] | N
     targets = {
         name: _checked(name, target, settings, environment) for name, target in settings.targets.items()
     }
+    _check_numbers(settings)
+    return _with(settings, targets=targets)
+
+
+def _check_numbers(settings: Settings) -> None:
     if settings.workers < 1:
         raise SettingsError(f"workers = {settings.workers}: at least 1.")
-    return _with(settings, targets=targets)
+    if settings.load.deadline <= 0:
+        raise SettingsError(f"[load] deadline = {settings.load.deadline:g}: give seconds above 0.")
+    if settings.load.pause < 0:
+        raise SettingsError(f"[load] pause = {settings.load.pause:g}: give seconds, 0 for none.")
 
 
 def target_at(base_url: str) -> Target:
@@ -135,11 +148,30 @@ def target_at(base_url: str) -> Target:
 def _read(file: Path) -> Settings:
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
-        return msgspec.convert({**raw, "root": str(file.parent)}, Settings)
+        _refuse(raw, "root")
+        targets = {name: _read_target(name, table) for name, table in raw.pop("targets", {}).items()}
+        return _with(msgspec.convert({**raw, "root": str(file.parent)}, Settings), targets=targets)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as wrong:
         raise SettingsError(f"{file.name}: {wrong}.") from wrong
+    except AttributeError as wrong:
+        raise SettingsError(f"{file.name}: targets are tables: write [targets.NAME].") from wrong
     except OSError as wrong:
         raise SettingsError(f"{file.name} cannot be read: {wrong.strerror}.") from wrong
+
+
+def _read_target(name: str, table: Mapping[str, object]) -> Target:
+    _refuse(table, "name", "secrets", where=f"[targets.{name}] ")
+    try:
+        return msgspec.convert(table, Target)
+    except msgspec.ValidationError as wrong:
+        raise SettingsError(f"{SETTINGS_FILE}: [targets.{name}] {wrong}.") from wrong
+
+
+def _refuse(table: Mapping[str, object], *names: str, where: str = "") -> None:
+    """What is filled in by us is no setting."""
+    for name in names:
+        if name in table:
+            raise SettingsError(f"{SETTINGS_FILE}: {where}{name} is no setting: remove it.")
 
 
 def _below(root: str, db: str) -> str:
@@ -157,13 +189,13 @@ def _with(settings: Settings, **changes: object) -> Settings:
 def _checked(name: str, target: Target, settings: Settings, environment: Mapping[str, str]) -> Target:
     where = f"[targets.{name}]"
     _check_url(target.base_url, f"{where} base_url")
+    if target.locale is not None and not _LOCALE.fullmatch(target.locale):
+        raise SettingsError(f"{where} locale: {target.locale} is none: write de-DE.")
     for pattern in target.ignore:
         try:
             compiled(pattern)
         except PatternError as wrong:
             raise SettingsError(f"{where} ignore: {wrong}.") from wrong
-    if target.secrets:
-        raise SettingsError(f"{where} secrets is no setting: write ${{NAME}} where the secret is used.")
     credentials = target.http_credentials
     if credentials is not None:
         credentials = Credentials(
@@ -173,7 +205,7 @@ def _checked(name: str, target: Target, settings: Settings, environment: Mapping
     return msgspec.structs.replace(
         target,
         name=name,
-        secrets=_secrets_of(target, environment),
+        secrets=_secrets_of(target, Path(settings.root), environment),
         http_credentials=credentials,
         extra_headers={k: _header(k, v, environment, where) for k, v in target.extra_headers.items()},
         storage_state=None
@@ -182,12 +214,28 @@ def _checked(name: str, target: Target, settings: Settings, environment: Mapping
     )
 
 
-def _secrets_of(target: Target, environment: Mapping[str, str]) -> tuple[str, ...]:
+def _secrets_of(target: Target, root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
     texts = [*target.extra_headers.values()]
     if target.http_credentials is not None:
         texts.append(target.http_credentials.password)
     names = [name for text in texts for name in _VARIABLE.findall(text)]
-    return tuple(environment[name] for name in names if environment.get(name))
+    given = [environment[name] for name in names if environment.get(name)]
+    return (*given, *(_stored_secrets(root / target.storage_state) if target.storage_state else ()))
+
+
+def _stored_secrets(state: Path) -> Iterator[str]:
+    """What a storage state signs in with: cookies that scripts may not read, and whatever is long."""
+    try:
+        stored = json.loads(state.read_text(encoding="utf-8"))
+        entries = [
+            *stored.get("cookies", ()),
+            *(e for o in stored.get("origins", ()) for e in o["localStorage"]),
+        ]
+        for entry in entries:
+            if entry.get("httpOnly") or len(entry["value"]) >= LONG_ENOUGH_FOR_A_SECRET:
+                yield entry["value"]
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return  # a file that is missing or none is told of when it is used
 
 
 def _header(name: str, value: str, environment: Mapping[str, str], where: str) -> str:
@@ -216,8 +264,8 @@ def _check_url(url: str, where: str) -> None:
     except ValueError as wrong:
         raise SettingsError(f"{where}: {url} is no URL: {wrong}.") from wrong
     if parts.scheme not in {"http", "https"}:
-        near = url if "//" in url else f"//{url}"
-        raise SettingsError(f"{where}: {url} has no http:// or https:// in front. Did you mean http:{near}?")
+        near = f"http://{url.partition('//')[2] or url}"
+        raise SettingsError(f"{where}: {url} has no http:// or https:// in front. Did you mean {near}?")
     if parts.username or parts.password:
         raise SettingsError(f"{where} holds a user name or password: use http_credentials of a target.")
     if not parts.hostname:
@@ -231,7 +279,10 @@ def _site(url: str) -> str:
 
 
 def _host_of(origin: str) -> str:
-    return (urlsplit(origin).netloc if "//" in origin else origin).lower()
+    """A host as it stands in URLs: without the port that goes without saying."""
+    parts = urlsplit(origin if "//" in origin else f"//{origin}")
+    usual = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+    return parts.netloc.lower().removesuffix(usual) if usual else parts.netloc.lower()
 
 
 def _is_address(host: str) -> bool:

@@ -15,7 +15,15 @@ from bughunt.exceptions import BughuntError, EvidenceNotWritten
 from bughunt.reports import FORMATS, DemoTable, render
 from bughunt.tower import EvidenceKind, InvestigationView, Tower
 
-__all__ = ["one_line", "save_evidence", "show_findings", "show_record", "write_file", "write_report"]
+__all__ = [
+    "check_folder",
+    "one_line",
+    "save_evidence",
+    "show_findings",
+    "show_record",
+    "write_file",
+    "write_report",
+]
 
 
 def write_report(
@@ -43,7 +51,8 @@ def save_evidence(
     written = []
     for evidence in view.evidence:
         if evidence.tombstone is None and (kinds is None or evidence.kind in kinds):
-            name = evidence.name or f"{evidence.seq:03}-{evidence.kind}.json"
+            suffix = "json" if evidence.media_type == "application/json" else "txt"
+            name = evidence.name or f"{evidence.seq:03}-{evidence.kind}.{suffix}"
             file = folder / f"{view.name}-{name}"
             write_file(file, tower.evidence_bytes(evidence))
             written.append(file)
@@ -59,6 +68,13 @@ def write_file(file: Path, data: bytes) -> None:
         raise EvidenceNotWritten(
             f"{file} cannot be written: {refused.strerror}. Choose another place."
         ) from refused
+
+
+def check_folder(folder: Path) -> None:
+    """Raise EvidenceNotWritten, one line, before the work is done whose result could not be written there."""
+    probe = folder / ".bughunt"
+    write_file(probe, b"")
+    probe.unlink()
 
 
 def show_findings(findings: Sequence[Finding], console: Console) -> None:

@@ -25,4 +25,4 @@ async def _shows_the_right_total(page: Page, net: Network, path: str) -> None:
     await page.goto(path)
     cart = await net.json("**/api/cart")
     total = sum(item["price"] * item["qty"] for item in cart["items"])
-    await expect(page.get_by_test_id("total")).to_have_text(f"{total:.2f}")
+    await expect(page.get_by_test_id("total")).to_have_text(f"{total:.2f}", timeout=2000)

@@ -62,6 +62,8 @@ class LoadOutcome(Struct, frozen=True, kw_only=True):
     record: LoadRecord
     artifacts: Artifacts | None = None
     """Only where the load did not hold."""
+    secrets: tuple[str, ...] = ()
+    """What was typed into password fields: to be redacted from everything."""
 
 
 async def take_load(browser: Browser, wanted: LoadRequest) -> LoadOutcome:
@@ -70,10 +72,11 @@ async def take_load(browser: Browser, wanted: LoadRequest) -> LoadOutcome:
     Never raises for what the page, the network, the charter or the browser does: that is in the record.
     """
     began_at = datetime.now(UTC).isoformat()
-    log = StepLog(wanted.charter.file, patient=wanted.patient)
+    load = Load(number=wanted.number)
+    log = StepLog(wanted.charter.file, patient=wanted.patient, unique=load.unique)
     try:
         async with _context(browser, wanted) as context:
-            return await _Loading(wanted, log, browser, context, began_at).run()
+            return await _Loading(wanted, load, log, browser, context, began_at).run()
     except PlaywrightError as error:
         # What the charter meets is in the record; this is about a context that could not be set up.
         return _without_page(wanted, log, began_at, error, crashed=not browser.is_connected())
@@ -102,7 +105,7 @@ def _context_options(wanted: LoadRequest) -> dict[str, Any]:  # Any: Playwright'
         options["http_credentials"] = {"username": credentials.username, "password": credentials.password}
     if target.locale is not None:
         options["locale"] = target.locale
-    if wanted.ledger.plan.faults:
+    if wanted.ledger.plan.faults and not wanted.charter.service_workers:
         options["service_workers"] = "block"  # they would hide requests from the faults
     return options
 
@@ -111,9 +114,16 @@ class _Loading:
     """One load under way."""
 
     def __init__(
-        self, wanted: LoadRequest, log: StepLog, browser: Browser, context: BrowserContext, began_at: str
+        self,
+        wanted: LoadRequest,
+        load: Load,
+        log: StepLog,
+        browser: Browser,
+        context: BrowserContext,
+        began_at: str,
     ) -> None:
         self._wanted = wanted
+        self._load = load
         self._log = log
         self._browser = browser
         self._context = context
@@ -158,9 +168,8 @@ class _Loading:
         telling = asyncio.ensure_future(self._tell_now_and_then())
         try:
             stage = Stage(page=page, net=self._net, recorder=self._recorder, log=self._log)
-            load = Load(number=self._wanted.number)
             deadline = charter.timeout or self._wanted.deadline
-            failure = await run_charter(charter, stage, load=load, deadline=deadline)
+            failure = await run_charter(charter, stage, load=self._load, deadline=deadline)
         finally:
             telling.cancel()
             await asyncio.wait({telling})
@@ -236,12 +245,12 @@ class _Loading:
             await stop_trace(self._context, keep=False)
         with contextlib.suppress(PlaywrightError):
             await faults.close()
-        return LoadOutcome(record=record, artifacts=artifacts)
+        return LoadOutcome(record=record, artifacts=artifacts, secrets=tuple(self._log.secrets))
 
     async def _build(self, page: Page) -> str | None:
         target = self._wanted.target
         if target.build_header is not None:
-            documents = (x for x in reversed(self._recorder.exchanges) if x.main_document and x.page == 0)
+            documents = (x for x in reversed(self._recorder.exchanges) if x.main_document)
             named = (x.response_headers.get(target.build_header.lower()) for x in documents)
             return next((build for build in named if build), None)
         if target.build_meta is None:

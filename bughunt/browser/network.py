@@ -26,6 +26,8 @@ class NetworkError(Exception):
 
     out_of_time = False
     """True iff nothing had come when the time ran out, as opposed to a bad answer."""
+    unread = False
+    """True iff the page moved on before its answer could be read: that says nothing about the answer."""
 
 
 class Network:
@@ -70,6 +72,7 @@ class Network:
         )
 
     async def _settled_answer(self, pattern: str, method: str | None, deadline: float) -> LiveExchange:
+        began = self._log.now()
         while True:
             self._recorder.changed.clear()
             newest = self._newest(pattern, method)
@@ -82,7 +85,8 @@ class Network:
                         return newest
                     raise NetworkError(f"{request_name(newest.method, newest.url)} {_fate(newest)}.")
             if now >= deadline:
-                return self._last_good_answer(pattern, method) or self._nothing_came(pattern, newest)
+                since = max(began, self._log.last_action())
+                return self._last_good_answer(pattern, method, since) or self._nothing_came(pattern, newest)
             await self._change_before(min(wake, deadline) - now)
 
     def _last_word(self, newest: LiveExchange) -> float:
@@ -95,9 +99,10 @@ class Network:
     def _newest(self, pattern: str, method: str | None) -> LiveExchange | None:
         return next(self._matching(pattern, method), None)
 
-    def _last_good_answer(self, pattern: str, method: str | None) -> LiveExchange | None:
+    def _last_good_answer(self, pattern: str, method: str | None, since: float) -> LiveExchange | None:
         """Where the app asks so often that it never falls quiet, the last whole answer counts."""
-        return next((x for x in self._matching(pattern, method) if x.answered_well), None)
+        found = (x for x in self._matching(pattern, method) if x.answered_well and x.started >= since)
+        return next(found, None)
 
     def _matching(self, pattern: str, method: str | None) -> Iterator[LiveExchange]:
         """The newest first."""
@@ -138,7 +143,9 @@ def _fate(x: LiveExchange) -> str:
 def _parsed(x: LiveExchange) -> Any:
     name = request_name(x.method, x.url)
     if x.body is None:
-        raise NetworkError(f"The body of {name} could not be read: the page had moved on.")
+        moved_on = NetworkError(f"The answer of {name} could not be read: the page had moved on.")
+        moved_on.unread = True
+        raise moved_on
     try:
         return json.loads(x.body)
     except ValueError as wrong:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
-from urllib.parse import urldefrag, urljoin
+from typing import Any
+from urllib.parse import parse_qs, urldefrag, urljoin, urlsplit
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
@@ -22,7 +24,9 @@ from bughunt.verdict.record import ConsoleLine, Crash, Exchange, FaultEffect, Ho
 __all__ = ["LiveExchange", "Recorder"]
 
 #: Types whose bodies are read: what an app computes with.
-_READ_TYPES = frozenset({"fetch", "xhr"})
+_READ_TYPES = frozenset({"fetch", "xhr", "other"})
+
+_GRAPHQL_NAME = re.compile(r"\b(?:query|mutation|subscription)\s+(\w+)")
 
 #: Bytes of a body that are kept at most; longer ones have a digest only.
 BODY_LIMIT = 1_000_000
@@ -42,7 +46,6 @@ class LiveExchange:
         self.hops: list[Hop] = []
         self.key = _key(request)
         self.frame_url, self.in_main_frame = _frame(request)
-        self.page = 0
         self.navigation_of: int | None = None
         self.responded: float | None = None
         self.ended: float | None = None
@@ -171,7 +174,6 @@ class Recorder:
             live.hops.append(Hop(url=live.request.url, status=live.status or 0))
             live.request, live.status, live.responded = request, None, None
             live.key = _key(request)
-        live.page = self._page_number(request)
         self._by_request[request] = live
         self._tell()
 
@@ -187,7 +189,10 @@ class Recorder:
         if live is None or live.failure is not None or _redirects(live):
             return
         live.finished, live.ended = True, self._log.now()
-        if request.resource_type in _READ_TYPES:
+        unseen = (
+            live.main_document and self._page_number(request) != 0
+        )  # the wire tells of the first page only
+        if request.resource_type in _READ_TYPES or unseen:
             live.reading = asyncio.ensure_future(self._read(live))
         self._tell()
 
@@ -278,12 +283,13 @@ class Recorder:
             digest=None if live.body is None else hashlib.sha256(live.body).hexdigest(),
             body=self._declared_json(live),
             operation=_operation(live.first),
+            asked=_asked(live.first),
             script_async=live.script_async,
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             fault_effect=live.fault_effect,
             service_worker=live.first.service_worker is not None,
-            page=live.page,
+            page=self._page_number(live.first),
         )
 
     def _declared_json(self, live: LiveExchange) -> str | None:
@@ -322,14 +328,40 @@ def _frame(request: Request) -> tuple[str, bool]:
 
 
 def _operation(request: Request) -> str | None:
-    """The operation that a GraphQL or JSON-RPC request names in its body."""
-    if request.method != "POST" or request.resource_type not in _READ_TYPES:
+    """The operation that a GraphQL or JSON-RPC request names."""
+    named = parse_qs(urlsplit(request.url).query).get("operationName")
+    if named:
+        return named[0]
+    sent = _sent_json(request)
+    calls = sent if isinstance(sent, list) else [sent]
+    names = [name for call in calls if isinstance(call, dict) for name in (_name_of(call),) if name]
+    return ",".join(names) or None
+
+
+def _name_of(call: dict[str, Any]) -> str | None:  # Any: the app's own JSON
+    query = call.get("query")
+    found = _GRAPHQL_NAME.search(query) if isinstance(query, str) else None
+    named = call.get("operationName") or (call.get("method") if "jsonrpc" in call else None)
+    if isinstance(named, str):
+        return named
+    return found[1] if found else None
+
+
+def _asked(request: Request) -> str | None:
+    """A digest of what was sent; a JSON-RPC call's running id aside, which differs when it is repeated."""
+    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
+        return None
+    sent = _sent_json(request)
+    if isinstance(sent, dict) and "jsonrpc" in sent:
+        kept = {name: value for name, value in sent.items() if name != "id"}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(request.post_data_buffer).hexdigest()
+
+
+def _sent_json(request: Request) -> Any:  # Any: the app's own JSON
+    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
         return None
     try:
-        sent = json.loads(request.post_data or "")
-    except (ValueError, UnicodeDecodeError):
+        return json.loads(request.post_data_buffer)
+    except ValueError:
         return None
-    if not isinstance(sent, dict):
-        return None
-    named = sent.get("operationName") or (sent.get("method") if "jsonrpc" in sent else None)
-    return named if isinstance(named, str) else None

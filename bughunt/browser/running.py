@@ -108,12 +108,19 @@ def _failure(error: BaseException, log: StepLog, at: float) -> Failure:
 
 def _kind(error: BaseException) -> FailureKind:
     if isinstance(error, NetworkError):
-        return FailureKind.NET_JSON
-    if isinstance(error, AssertionError | PlaywrightError) and any(t in str(error) for t in _SELECTOR_ERRORS):
+        return FailureKind.EXCEPTION if error.unread else FailureKind.NET_JSON
+    if any(text in _own_words(error) for text in _SELECTOR_ERRORS):
         return FailureKind.SELECTOR
     if isinstance(error, AssertionError):
         return FailureKind.ASSERTION
     return FailureKind.TIMEOUT if isinstance(error, PlaywrightTimeout) else FailureKind.EXCEPTION
+
+
+def _own_words(error: BaseException) -> str:
+    """What Playwright itself says is wrong, without what the page showed."""
+    if isinstance(error, AssertionError):
+        return str(error).partition("\nActual value: None\nError: ")[2].partition("\n")[0]
+    return str(error).partition("\n")[0] if isinstance(error, PlaywrightError) else ""
 
 
 def harness_failure(message: str, at: float) -> Failure:

@@ -46,6 +46,12 @@ _ACTS = frozenset(
     }
 )
 
+#: What types text into a field.
+_TYPES = frozenset({"fill", "type", "press_sequentially"})
+
+#: Milliseconds in which a field that was just typed into is found again.
+_FIELD_IS_THERE = 500
+
 #: What answers at once, so that more time would not have helped.
 _NEVER_WAITS = frozenset(
     {"wait_for_timeout", "is_visible", "is_hidden", "count", "all", "content", "to_be_ok"}
@@ -74,9 +80,17 @@ class StepLog:
     """The steps of one load, in the order in which they began."""
 
     def __init__(
-        self, file: Path, clock: Callable[[], float] = time.monotonic, *, patient: bool = False
+        self,
+        file: Path,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        patient: bool = False,
+        unique: str = "",
     ) -> None:
         self.patient = patient
+        self._unique = unique
+        self.secrets: set[str] = set()
+        """What the charter typed into password fields: never to be written down."""
         self._file = str(file)
         self._clock = clock
         self._origin = clock()
@@ -123,6 +137,8 @@ class StepLog:
     def step(self, name: str, target: str, *, waits: bool = True, acts: bool = False) -> Iterator[None]:
         """Record one step around the `with` block."""
         index = len(self._steps)
+        if self._unique:  # the load's own token differs on each load, and the step is the same
+            target = target.replace(self._unique, "<unique>")
         begun = Step(
             index=index, name=name, target=target, line=self._line(), began=self.now(), waits=waits, acts=acts
         )
@@ -177,11 +193,31 @@ def _wrapped(kind: str, name: str, original: Callable[..., Awaitable[Any]]) -> C
         token = _inside.set(True)
         try:
             with log.step(f"{kind}.{name}", _target(self, args), waits=waits, acts=acts):
-                return await original(self, *args, **kwargs)
+                answer = await original(self, *args, **kwargs)
+            if name in _TYPES and isinstance(self, async_api.Page | async_api.Frame | async_api.Locator):
+                log.secrets |= await _typed_secrets(self, args, kwargs)
+            return answer
         finally:
             _inside.reset(token)
 
     return call
+
+
+async def _typed_secrets(
+    subject: async_api.Page | async_api.Frame | async_api.Locator,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> set[str]:
+    """What was just typed, if the field is one for passwords."""
+    typed = {value for value in (*args, *kwargs.values()) if isinstance(value, str) and value}
+    field = (
+        subject if isinstance(subject, async_api.Locator) else subject.locator(str(args[0] if args else "*"))
+    )
+    try:
+        kind = await field.first.get_attribute("type", timeout=_FIELD_IS_THERE)
+    except PlaywrightError:
+        return typed  # the page has moved on: better one word too many than a password kept
+    return typed if kind == "password" else set()
 
 
 def _for_the_document_only(

@@ -10,7 +10,7 @@ from bughunt.reports.html import render_html
 from bughunt.reports.junit import render_junit
 from bughunt.reports.markdown import render_demo_markdown, render_markdown
 from bughunt.reports.outcomes import Outcome, headline, is_claim, outcome_of, tally, unfired_faults
-from bughunt.reports.terminal import demo_table, summary_table
+from bughunt.reports.terminal import demo_table, details, summary_table
 
 __all__ = [
     "FORMATS",
@@ -22,6 +22,7 @@ __all__ = [
     "cause_json",
     "demo_json",
     "demo_table",
+    "details",
     "headline",
     "investigation_json",
     "is_claim",

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
@@ -27,11 +27,15 @@ from bughunt.reports.outcomes import (
     loads_in_words,
     outcome_of,
     sentence_of,
+    unfired_faults,
 )
 from bughunt.reports.texts import clean, clip, one_line
 from bughunt.tower.values import InvestigationView
 
 __all__ = ["render_junit"]
+
+USUAL_AGENT = "careful"
+"""The agent that goes without saying."""
 
 _MESSAGE = 1_000
 """Characters of a result's message at most."""
@@ -52,9 +56,11 @@ def render_junit(views: Sequence[InvestigationView], failures: Sequence[str] = (
     """One `<testsuite>` for each target, one `<testcase>` for each run, and one for each failure of ours."""
     document = JUnitXml("bughunt")
     names = _unique_names(views)
+    never_fired = unfired_faults(views)
     targets = dict.fromkeys(view.question.key.target for view in views)
     for target in targets:
-        document.add_testsuite(_suite(target, [v for v in views if v.question.key.target == target], names))
+        there = [view for view in views if view.question.key.target == target]
+        document.add_testsuite(_suite(target, there, names, never_fired))
     if failures:
         document.add_testsuite(_suite_of_failures(failures))
     document.update_statistics()  # type: ignore[no-untyped-call]  # junitparser types but in part
@@ -62,10 +68,12 @@ def render_junit(views: Sequence[InvestigationView], failures: Sequence[str] = (
     return body.decode() if body.startswith(b"<?xml") else f"{_DECLARATION}\n{body.decode()}"
 
 
-def _suite(target: str, views: Sequence[InvestigationView], names: dict[int, str]) -> TestSuite:
+def _suite(
+    target: str, views: Sequence[InvestigationView], names: dict[int, str], never_fired: Collection[str]
+) -> TestSuite:
     suite = TestSuite(clean(target))
     suite.timestamp = min(view.run.created_at for view in views).isoformat(timespec="seconds")
-    suite.add_testcases([_case(view, names[view.run.id]) for view in views])
+    suite.add_testcases([_case(view, names[view.run.id], never_fired) for view in views])
     return suite
 
 
@@ -79,11 +87,11 @@ def _suite_of_failures(failures: Sequence[str]) -> TestSuite:
     return suite
 
 
-def _case(view: InvestigationView, name: str) -> TestCase:
+def _case(view: InvestigationView, name: str, never_fired: Collection[str]) -> TestCase:
     file, _ = charter_of(view)
     case = TestCase(name=clean(name), classname=clean(file), time=round(duration_of(view) or 0.0, 3))
     case.append(_properties(view))  # type: ignore[no-untyped-call]
-    result = _result(view)
+    result = _result(view, never_fired)
     if result is not None:
         result.text = clip(clean("\n".join(_details(view))), _TEXT)
         case.result = result
@@ -92,7 +100,7 @@ def _case(view: InvestigationView, name: str) -> TestCase:
     return case
 
 
-def _result(view: InvestigationView) -> Failure | Error | Skipped | None:
+def _result(view: InvestigationView, never_fired: Collection[str]) -> Failure | Error | Skipped | None:
     """The one element that says what is wrong, if anything is."""
     outcome = outcome_of(view)
     message = one_line(sentence_of(view), _MESSAGE)
@@ -100,8 +108,9 @@ def _result(view: InvestigationView) -> Failure | Error | Skipped | None:
         return Failure(message, "BUG")
     if outcome is Outcome.SUPERSEDED:
         return Skipped(message)
-    if view.unfired and outcome not in (Outcome.HARNESS_ERROR, Outcome.CHECK_ERROR):
-        never = f"A planned fault never fired: {', '.join(view.unfired)}."
+    unfired = [spec for spec in view.unfired if spec in never_fired]
+    if unfired and outcome not in (Outcome.HARNESS_ERROR, Outcome.CHECK_ERROR):
+        never = f"A planned fault never fired: {', '.join(unfired)}."
         return Error(one_line(f"{never} {outcome}: {message}", _MESSAGE), "CHECK_ERROR")
     return Error(message, _TYPES[outcome]) if outcome in _TYPES else None
 
@@ -144,26 +153,23 @@ def _properties(view: InvestigationView) -> Properties:
 
 
 def _unique_names(views: Sequence[InvestigationView]) -> dict[int, str]:
-    """By run id, the charter's name with as much of target, plan and agent as tells it from its namesakes."""
-    names: dict[int, str] = {}
-    charters = dict.fromkeys(view.question.key.charter for view in views)
-    for charter in charters:
-        names |= _told_apart([view for view in views if view.question.key.charter == charter])
-    return names
+    """By run id, the charter's name with its plan and agent: the same in every report, for a CI's history.
 
-
-def _told_apart(namesakes: Sequence[InvestigationView]) -> dict[int, str]:
-    columns = (
-        [view.question.key.target for view in namesakes],
-        [" ".join(view.question.key.plan) for view in namesakes],
-        [view.run.agent for view in namesakes],
-    )
-    telling = [column for column in columns if len(set(column)) > 1]
-    _, name = charter_of(namesakes[0])
-    suffixes = [", ".join(part for part in parts if part) for parts in zip(*telling, strict=True)]
-    named = [f"{name} [{suffix}]" if suffix else name for suffix in suffixes or [""] * len(namesakes)]
-    often = Counter(named)
+    A suite holds one target. Several runs of the same in one report are told apart by their numbers.
+    """
+    named = {view.run.id: _name(view) for view in views}
+    often = Counter((view.question.key.target, charter_of(view), named[view.run.id]) for view in views)
     return {
-        view.run.id: text if often[text] == 1 else f"{text} [{view.name}]"
-        for view, text in zip(namesakes, named, strict=True)
+        view.run.id: text
+        if often[view.question.key.target, charter_of(view), text] == 1
+        else f"{text} [{view.name}]"
+        for view in views
+        for text in (named[view.run.id],)
     }
+
+
+def _name(view: InvestigationView) -> str:
+    _, name = charter_of(view)
+    agent = [] if view.run.agent == USUAL_AGENT else [view.run.agent]
+    suffix = ", ".join([*view.question.key.plan, *agent])
+    return f"{name} [{suffix}]" if suffix else name

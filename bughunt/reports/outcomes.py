@@ -164,8 +164,13 @@ def charter_of(view: InvestigationView) -> tuple[str, str]:
 
 
 def unfired_faults(views: Iterable[InvestigationView]) -> tuple[str, ...]:
-    """Planned faults that never fired in some run, as specs, each once."""
-    return tuple(dict.fromkeys(spec for view in views for spec in view.unfired))
+    """Planned faults, as specs, that fired in none of the runs they were planned for.
+
+    One that concerns some charters only has done its work if it fired in one of them.
+    """
+    over = [view for view in views if view.run.terminal_at is not None]
+    fired = {spec for view in over for spec in view.question.key.plan if spec not in view.unfired}
+    return tuple(dict.fromkeys(spec for view in over for spec in view.unfired if spec not in fired))
 
 
 def summary_line(views: Sequence[InvestigationView]) -> str:

@@ -10,18 +10,19 @@ from rich.text import Text
 from bughunt.reports.demo import DemoTable
 from bughunt.reports.outcomes import (
     Outcome,
-    causes_in_words,
+    causes_of,
     charter_of,
     headline,
     loads_in_words,
     outcome_of,
+    sentence_of,
 )
 from bughunt.reports.texts import one_line
 from bughunt.tower.values import InvestigationView
 from bughunt.verdict.judgement import Verdict
 from bughunt.verdict.wording import causes_sentence
 
-__all__ = ["demo_table", "summary_table"]
+__all__ = ["demo_table", "details", "summary_table"]
 
 _STYLES: dict[str, str] = {
     Outcome.PASS: "green",
@@ -38,21 +39,30 @@ _STYLES: dict[str, str] = {
 def summary_table(views: Sequence[InvestigationView]) -> Table:
     """One row for each run, with the headline beneath."""
     table = Table(caption=Text(headline(views)), caption_justify="left")
-    for heading in ("outcome", "question", "charter", "target", "agent"):
-        table.add_column(heading, no_wrap=heading == "outcome")
-    table.add_column("loads", justify="right")
-    table.add_column("causes", ratio=1)
+    for heading in ("outcome", "run", "charter", "agent", "loads"):
+        right = heading == "loads"
+        table.add_column(heading, no_wrap=heading != "charter", justify="right" if right else "left")
     for view in views:
         table.add_row(*_cells(view))
     return table
 
 
 def _cells(view: InvestigationView) -> list[Text]:
-    outcome, key = outcome_of(view), view.question.key
     drill = Text(" drill", style="dim") if view.drill else Text()
-    words = (key.question, charter_of(view)[1], key.target, view.run.agent, loads_in_words(view))
-    plain = [Text(one_line(word, 120)) for word in words]
-    return [_word(outcome) + drill, *plain, Text(one_line(causes_in_words(view), 400))]
+    words = (view.name, charter_of(view)[1], view.run.agent, loads_in_words(view))
+    return [_word(outcome_of(view)) + drill, *(Text(one_line(word, 120)) for word in words)]
+
+
+def details(view: InvestigationView) -> Text | None:
+    """What is to be said of a run beyond its row: why it is no plain PASS, and what to consider."""
+    outcome, judgement = outcome_of(view), view.judgement
+    if outcome is Outcome.PASS and not (judgement and (judgement.recovered or judgement.degraded)):
+        return None
+    told = Text(f"{view.name} ").append_text(_word(outcome))
+    told.append(" " + one_line(f"{charter_of(view)[1]}: {sentence_of(view)}", 800))
+    for hint in dict.fromkeys(cause.hint for cause in causes_of(view) if cause.hint):
+        told.append(f"\n    Hint: {one_line(hint, 300)}", style="dim")
+    return told
 
 
 def _word(word: str) -> Text:

@@ -5,21 +5,38 @@ Source of the rules: "Which exchanges could be the cause" in docs/explanation/ve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cached_property
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from bughunt.verdict.record import Exchange, LoadRecord
 from fault_routes.patterns import matches
 
-__all__ = ["Causality", "RequestKey", "is_own", "request_key"]
+__all__ = ["Causality", "RequestKey", "ResourceKey", "is_own", "request_key", "resource_key"]
 
-RequestKey = tuple[str, str, str, str | None]
-"""Method, host, path without the query, and the operation if the body named one."""
+ResourceKey = tuple[str, str, str, str | None]
+"""Method, host, path without the query, and the operation if the request named one."""
+
+RequestKey = tuple[ResourceKey, str, str | None]
+"""A resource, the query without what only defeats caches, and what was sent."""
+
+#: Parameters that differ between a request and its repetition: by name (what defeats a cache, which attempt
+#: it is), and by value (a time stamp, a random number, a UUID).
+_VOLATILE = frozenset(
+    {
+        *("_", "t", "ts", "timestamp", "cb", "cachebuster", "nocache", "rand", "random", "nonce"),
+        *("attempt", "retry", "try", "requestid", "request_id", "traceid", "trace_id"),
+    }
+)
+_VOLATILE_VALUE = re.compile(r"\d{10,}|0\.\d{6,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+#: Files that browsers fetch for themselves, though the browser's protocol calls them `other`.
+_DECORATION = re.compile(r"\.(ico|png|svg|gif|jpe?g|webp|webmanifest)$|/manifest\.json$", re.IGNORECASE)
 
 #: What a load never hangs on unless the charter declares it: decoration, and messages that nobody reads.
 INCIDENTAL_TYPES = frozenset(
-    {"image", "font", "media", "stylesheet", "ping", "manifest", "texttrack", "cspviolationreport", "other"}
+    {"image", "font", "media", "stylesheet", "ping", "manifest", "texttrack", "cspviolationreport"}
 )
 
 
@@ -32,10 +49,28 @@ def is_own(url: str, own_hosts: Iterable[str]) -> bool:
     )
 
 
-def request_key(exchange: Exchange) -> RequestKey:
-    """Equal for two exchanges iff they are "the same request"."""
+def resource_key(exchange: Exchange) -> ResourceKey:
+    """Equal for two exchanges iff they ask the same of the server, whatever the query and the body say."""
     parts = urlsplit(exchange.url)
     return exchange.method, parts.netloc, parts.path, exchange.operation
+
+
+def request_key(exchange: Exchange) -> RequestKey:
+    """Equal for two exchanges iff one repeats the other."""
+    query = parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
+    kept = [
+        (name, value)
+        for name, value in query
+        if name.lower() not in _VOLATILE and not _VOLATILE_VALUE.fullmatch(value)
+    ]
+    return resource_key(exchange), urlencode(kept), exchange.asked
+
+
+def _incidental(exchange: Exchange) -> bool:
+    if exchange.resource_type != "other":  # preloaded data and a worker's imports are `other` as well
+        return exchange.resource_type in INCIDENTAL_TYPES
+    ahead = any(name.lower() == "sec-purpose" for name in exchange.request_headers)
+    return ahead or bool(_DECORATION.search(urlsplit(exchange.url).path))
 
 
 class Causality:
@@ -64,7 +99,7 @@ class Causality:
 
     def counts(self, exchange: Exchange) -> bool:
         """Whether the page may rest on this exchange, as far as one can tell without a declaration."""
-        if self._ignored(exchange) or exchange.resource_type in INCIDENTAL_TYPES:
+        if self._ignored(exchange) or _incidental(exchange):
             return False
         if exchange.service_worker or not self._asked_by_own_frame(exchange):
             return False  # what a worker could not fetch for the page fails in the page as well

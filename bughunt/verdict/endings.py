@@ -18,6 +18,8 @@ _ONLY_EXPLAIN_A_FAILURE = frozenset({CauseKind.LATE, CauseKind.MOVED})
 #: What is still open when the charter has seen enough (a long poll) has not failed.
 _NOT_OVER = frozenset({CauseKind.NO_ANSWER, CauseKind.STALLED})
 
+NOTHING_SEEN = "the charter held without having asked the target for anything: let it open a page of it"
+
 
 def judge_load(load: LoadRecord) -> LoadJudgement:
     """How a load ended, by the first rule that applies. Pure."""
@@ -43,6 +45,8 @@ class _Evidence:
         blocking = self._causes(x for x in self._load.exchanges if self._causality.declared(x))
         if blocking:
             return _blocked(self._load, "declared exchange", blocking)
+        if not any(x.status is not None and self._of_the_target(x) for x in self._load.exchanges):
+            return _ended(self._load, Ending.CHECK_ERROR, "target not seen", NOTHING_SEEN)
         beside = tuple(
             cause
             for cause in self._causes(x for x in self._load.exchanges if self._stands_beside(x))
@@ -67,7 +71,18 @@ class _Evidence:
         if causes:
             rule = "declared exchange" if any(cause.declared for cause in causes) else "causal exchange"
             return _blocked(self._load, rule, causes)
+        if failure.kind is FailureKind.NET_JSON and any(self._left_behind(x) for x in self._load.exchanges):
+            said = failure_sentence(failure)
+            return _ended(self._load, Ending.UNCLEAR, "moved on", said, _signature(failure, None))
         return _failed_in_health(self._load, failure)
+
+    def _left_behind(self, exchange: Exchange) -> bool:
+        """A declared request that ended because the page moved on: nobody knows its answer."""
+        aborted = exchange.failure == "net::ERR_ABORTED" and (exchange.status or 0) < 400
+        return aborted and self._causality.declared(exchange) and self._testimony.says(exchange) is None
+
+    def _of_the_target(self, exchange: Exchange) -> bool:
+        return self._causality.document(exchange) or self._causality.own(exchange)
 
     def _stands_beside(self, exchange: Exchange) -> bool:
         """An own exchange that counts, although the answer did not hang on it."""
@@ -86,6 +101,7 @@ class _Evidence:
         return tuple(self._cause(CauseKind.MOVED, x) for x in moved if x is not None)
 
     def _cause(self, kind: CauseKind, exchange: Exchange) -> Cause:
+        declared = self._causality.declared(exchange)
         return Cause(
             kind=kind,
             load=self._load.number,
@@ -96,8 +112,8 @@ class _Evidence:
             failure=exchange.failure,
             fault=exchange.fault,
             exchange=exchange.id,
-            declared=self._causality.declared(exchange),
-            hint=hint(kind, exchange),
+            declared=declared,
+            hint=hint(kind, exchange, declared=declared) if self._load.failure else None,
         )
 
 

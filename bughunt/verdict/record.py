@@ -91,7 +91,9 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: str | None = None
     """The body, where the charter declared the exchange and it is JSON."""
     operation: str | None = None
-    """The operation named in the request's body, where one URL serves all (GraphQL, JSON-RPC)."""
+    """The operation that the request names, where one URL serves all (GraphQL, JSON-RPC)."""
+    asked: str | None = None
+    """SHA-256 of what was sent, where something was; without the running id of a JSON-RPC call."""
     script_async: bool | None = None
     """For a script: whether the document loads it asynchronously; None: not known."""
     protocol: str | None = None

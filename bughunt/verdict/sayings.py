@@ -6,9 +6,10 @@ not have been shown. Source of the rules: "What a causal exchange says" in docs/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
-from bughunt.verdict.causality import Causality, RequestKey, request_key
+from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
 from bughunt.verdict.judgement import CauseKind
 from bughunt.verdict.record import PAGE_LOADING, Declaration, Exchange, FaultEffect, LoadRecord, Step
 from fault_routes.patterns import matches
@@ -25,6 +26,8 @@ PRODUCT = _Product.PRODUCT
 
 Says = CauseKind | _Product | None
 """A kind of environment cause, `PRODUCT`, or None: nothing."""
+
+_ENVIRONMENT = frozenset(CauseKind)
 
 #: Seconds after a request before its silence, or its body's, says anything.
 PATIENCE = 1.0
@@ -65,53 +68,68 @@ class Testimony:
         self._load = load
         self._causality = causality
         self._cut = load.failure.at if load.failure else load.ended
-        self._same: dict[RequestKey, list[Exchange]] = {}
+        self._repeats: dict[RequestKey, list[Exchange]] = {}
+        self._siblings: dict[ResourceKey, list[Exchange]] = {}
         for exchange in load.exchanges:
-            self._same.setdefault(request_key(exchange), []).append(exchange)
+            self._repeats.setdefault(request_key(exchange), []).append(exchange)
+            self._siblings.setdefault(resource_key(exchange), []).append(exchange)
         self._documents = [exchange for exchange in load.exchanges if exchange.main_document]
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
         if self._healed(exchange):
             return None
-        said = self._by_fault(exchange) or self._by_status(exchange) or self._by_failure(exchange)
-        if exchange.status is None and said is None and exchange.failure is None:
+        said = self._by_outcome(exchange)
+        if self._only_afterwards(exchange) and (said not in _ENVIRONMENT or self._load.failure is None):
             said = self._by_silence(exchange)
-        elif said is None and exchange.failure is None:
-            said = self._by_body(exchange)
-        if (
-            isinstance(said, CauseKind)
-            and said is not CauseKind.ACCESS
-            and self._causality.document(exchange)
-        ):
-            return CauseKind.DOCUMENT
-        return said
+        document = self._causality.document(exchange) and said is not CauseKind.ACCESS
+        return CauseKind.DOCUMENT if document and said in _ENVIRONMENT else said
+
+    def _by_outcome(self, x: Exchange) -> Says:
+        said = self._by_fault(x) or self._by_status(x) or self._by_failure(x)
+        if said is not None or x.failure is not None:
+            return said
+        return self._by_silence(x) if x.status is None else self._by_body(x)
+
+    def _only_afterwards(self, x: Exchange) -> bool:
+        """Nothing had come of it yet when the charter failed or returned."""
+        first = x.responded if x.responded is not None else x.ended
+        return first is not None and first > self._cut
 
     def moved(self, declaration: Declaration) -> Exchange | None:
         """The exchange by which a declared body changed after the charter had read it, if one did."""
         read = next((x for x in self._load.exchanges if x.id == declaration.exchange), None)
-        if read is None or read.digest is None:
+        if read is None or read.digest is None or self._read_again(declaration, read):
             return None
-        for x in self._same[request_key(read)]:
+        for x in self._repeats[request_key(read)]:
             asked_again = x.started > read.started and matches(declaration.pattern, x.url)
             if asked_again and x.digest not in (None, read.digest) and self._ended_before(x, self._cut):
                 return x
         return None
 
+    def _read_again(self, declaration: Declaration, read: Exchange) -> bool:
+        """The charter itself has read a newer answer of the same request since."""
+        newer = {x.id for x in self._repeats[request_key(read)] if x.started > read.started}
+        return any(d.exchange in newer and d.began > declaration.began for d in self._load.declarations)
+
     # What happened to one exchange
 
     def _healed(self, exchange: Exchange) -> bool:
-        """The same request was asked again and answered well before the charter gave up."""
-        return any(
-            other.started > exchange.started and self._answered_well(other)
-            for other in self._same[request_key(exchange)]
-        )
+        """It was asked again later, and answered well before the charter gave up."""
+        return self._answered_later(exchange, self._repeats[request_key(exchange)])
+
+    def _answered_later(self, exchange: Exchange, among: Iterable[Exchange]) -> bool:
+        return any(other.started > exchange.started and self._answered_well(other) for other in among)
+
+    def _superseded(self, exchange: Exchange) -> bool:
+        """The page dropped it for a newer request of its kind (what was typed so far, another filter)."""
+        return self._answered_later(exchange, self._siblings[resource_key(exchange)])
 
     def _answered_before(self, exchange: Exchange) -> bool:
         """The same request had been answered well before this one was asked."""
         return any(
             other.started < exchange.started and self._answered_well(other)
-            for other in self._same[request_key(exchange)]
+            for other in self._repeats[request_key(exchange)]
         )
 
     def _answered_well(self, x: Exchange) -> bool:
@@ -154,7 +172,7 @@ class Testimony:
 
     def _by_abort(self, x: Exchange) -> Says:
         """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
-        left = self._left_by_charter(x) or self._dropped_after_action(x)
+        left = self._left_by_charter(x) or self._dropped_after_action(x) or self._superseded(x)
         if x.main_document or x.frame_document or left or self._stream_with_content(x):
             return None
         if x.resource_type == "script":
@@ -163,22 +181,23 @@ class Testimony:
             return None
         if self._age(x) >= AT_ONCE:
             return CauseKind.GAVE_UP
-        return None if self._navigated_at(x.ended or 0.0) else PRODUCT
+        return None if any(self._ended_by(doc, x) for doc in self._documents) else PRODUCT
 
     def _by_silence(self, x: Exchange) -> Says:
         """Neither headers nor a failure came, or a planned fault still held the request back."""
-        if self._load.failure is None and self._answered_before(x):
-            return None  # nobody waited for this one: a poll under way when the charter had seen enough
-        return CauseKind.NO_ANSWER if x.fault or self._cut - x.started >= PATIENCE else None
+        return CauseKind.NO_ANSWER if x.fault or self._missed(x) else None
+
+    def _missed(self, x: Exchange) -> bool:
+        """What is still open was waited for: not so a poll under way when the charter had seen enough."""
+        open_for = self._cut - x.started
+        if self._answered_before(x):
+            return self._load.failure is not None and open_for >= PATIENCE
+        return open_for >= (AT_ONCE if self._load.failure else PATIENCE)
 
     def _by_body(self, x: Exchange) -> Says:
         """Good headers came, and no failure."""
-        if x.responded is not None and x.responded > self._cut:
-            return self._by_silence(x)
         if not self._ended_before(x, self._cut):
-            missed = self._load.failure is not None or not self._answered_before(x)
-            waited = missed and self._cut - x.started >= PATIENCE
-            return CauseKind.STALLED if waited and self._body_is_due(x) else None
+            return CauseKind.STALLED if self._missed(x) and self._body_is_due(x) else None
         if self._empty_by_accident(x):
             return CauseKind.NETWORK
         return CauseKind.LATE if self._too_late(x) else None
@@ -197,7 +216,8 @@ class Testimony:
     def _empty_by_accident(x: Exchange) -> bool:
         """200 over HTTP/1 with no byte, and nothing that said that there would be none (cut headers)."""
         silent = not {"content-length", "transfer-encoding"} & {name.lower() for name in x.response_headers}
-        over_http1 = (x.protocol or "").startswith("http/1")
+        # A page that the browser's protocol does not tell of speaks HTTP/1 where it is not encrypted.
+        over_http1 = x.protocol.startswith("http/1") if x.protocol else x.url.startswith("http:")
         return x.status == 200 and x.method != "HEAD" and over_http1 and silent and x.received == 0
 
     def _too_late(self, x: Exchange) -> bool:
@@ -222,9 +242,7 @@ class Testimony:
 
     def _left_by_charter(self, x: Exchange) -> bool:
         """The charter moved the page on while the request was open."""
-        return any(
-            doc.navigation_of is not None and self._near(doc.started, x.ended) for doc in self._documents
-        )
+        return any(doc.navigation_of is not None and self._ended_by(doc, x) for doc in self._documents)
 
     def _dropped_after_action(self, x: Exchange) -> bool:
         """The charter did something (a click that leaves a view), and the page dropped what it had asked.
@@ -237,8 +255,9 @@ class Testimony:
             for step in self._load.steps
         )
 
-    def _navigated_at(self, instant: float) -> bool:
-        return any(self._near(doc.started, instant) for doc in self._documents)
+    def _ended_by(self, document: Exchange, x: Exchange) -> bool:
+        """A navigation that began after the request ended it."""
+        return document.started >= x.started and self._near(document.started, x.ended)
 
     @staticmethod
     def _near(one: float | None, other: float | None) -> bool:

@@ -11,10 +11,15 @@ from bughunt.verdict.record import Exchange, Failure, LoadRecord
 __all__ = ["cause_reason", "causes_sentence", "failure_sentence", "hint", "request_name"]
 
 
+#: Signs of a path that a sentence can bear.
+LONGEST_PATH = 120
+
+
 def request_name(method: str, url: str) -> str:
     """`GET /api/cart`: what a tester calls a request."""
     parts = urlsplit(url)
-    return f"{method} {parts.path or '/'}" if parts.netloc else f"{method} {url}"
+    path = (parts.path or "/") if parts.netloc else url
+    return f"{method} {path if len(path) <= LONGEST_PATH else path[:LONGEST_PATH] + '…'}"
 
 
 def cause_reason(kind: CauseKind, exchange: Exchange, load: LoadRecord) -> str:
@@ -43,14 +48,22 @@ def _what_came(exchange: Exchange, load: LoadRecord) -> str:
         return exchange.failure
     if exchange.status is None:
         return f"no answer within {_waited(exchange, load)}"
-    return f"status {exchange.status}" if exchange.status >= 400 else "a body that did not come to its end"
+    if exchange.status >= 400:
+        return f"status {exchange.status}"
+    in_time = exchange.finished and exchange.ended is not None and exchange.ended <= _cut(load)
+    return "an answer that came too late" if in_time else "a body that did not come to its end"
 
 
-def hint(kind: CauseKind, exchange: Exchange) -> str | None:
+def hint(kind: CauseKind, exchange: Exchange, *, declared: bool) -> str | None:
     """What a person should also consider before blaming the environment."""
     if kind is CauseKind.ACCESS and exchange.status == 403:
         return "may be a real access bug"
-    return None
+    if declared or exchange.main_document or exchange.fault:
+        return None
+    name = request_name(exchange.method, exchange.url)
+    return (
+        f"if the answer cannot hang on {name}, put it into ignore=, or list what it hangs on in depends_on="
+    )
 
 
 def failure_sentence(failure: Failure) -> str:
@@ -65,7 +78,7 @@ def causes_sentence(causes: Iterable[Cause]) -> str:
     """All causes in one clause, the same one on several loads named once, in the first one's words."""
     alike: dict[object, list[Cause]] = {}
     for cause in causes:
-        key = (cause.kind, cause.method, cause.url, cause.status, cause.failure)
+        key = (cause.kind, cause.method, (cause.url or "").partition("?")[0], cause.status, cause.failure)
         alike.setdefault(key, []).append(cause)
     return "; ".join(
         f"{same[0].reason}, {_on_loads(sorted({c.load for c in same}))}" for same in alike.values()
@@ -81,8 +94,11 @@ def _on_loads(loads: Sequence[int]) -> str:
 
 
 def _waited(exchange: Exchange, load: LoadRecord) -> str:
-    cut = load.failure.at if load.failure else load.ended
-    return _seconds(cut - exchange.started)
+    return _seconds(_cut(load) - exchange.started)
+
+
+def _cut(load: LoadRecord) -> float:
+    return load.failure.at if load.failure else load.ended
 
 
 def _age(exchange: Exchange) -> float:
@@ -90,7 +106,7 @@ def _age(exchange: Exchange) -> float:
 
 
 def _margin(exchange: Exchange, load: LoadRecord) -> float:
-    return (load.failure.at if load.failure else load.ended) - (exchange.ended or 0.0)
+    return _cut(load) - (exchange.ended or 0.0)
 
 
 def _seconds(duration: float) -> str:

@@ -17,6 +17,7 @@ from bughunt.reports import (
     Outcome,
     demo_json,
     demo_table,
+    details,
     headline,
     investigation_json,
     outcome_of,
@@ -37,10 +38,10 @@ from tests.reports import samples
 NASTY = "a|b\n| --- |\r`x` <img src=x> [l](javascript:a) ![i](http://evil.test/) **b** @team #12 $x$\x1b[31m"
 
 
-def printed(table: object) -> str:
+def printed(*told: object) -> str:
     """What a terminal would show."""
     stream = io.StringIO()
-    Console(file=stream, width=160, force_terminal=False).print(table)
+    Console(file=stream, width=160, force_terminal=False).print(*told)
     return stream.getvalue()
 
 
@@ -150,16 +151,26 @@ def test_json_of_the_demo_has_rows_and_what_was_wrong() -> None:
 
 
 def test_the_terminal_reads_no_text_as_markup_or_control() -> None:
-    shown = printed(summary_table([nasty(), samples.bug(2, key={"question": "[red]x[/] [link=http://e]"})]))
+    bug = samples.bug(2, "[red]x[/] [link=http://e]", key={"charter": "a.py::[blue]y[/]"})
+    shown = printed(summary_table([nasty(), bug]), *filter(None, map(details, [nasty(), bug])))
     assert "\x1b" not in shown
     assert "[red]x[/]" in shown
+    assert "[blue]y[/]" in shown
 
 
 def test_the_terminal_shows_loads_causes_and_counts() -> None:
     shown = printed(summary_table([samples.bug(1), samples.env_error(2, "reset@**/api/cart")]))
-    for told in ("1 (+1)", "ENV_ERROR drill", "network error", "1 BUG, 1 ENV_ERROR"):
+    for told in ("RUN-1", "1 (+1)", "ENV_ERROR drill", "1 BUG, 1 ENV_ERROR"):
         assert told in shown
     assert "no investigation" in printed(summary_table([]))
+
+
+def test_the_terminal_says_why_a_run_is_no_plain_pass() -> None:
+    assert details(samples.passed(1)) is None
+    told = details(samples.env_error(2, "reset@**/api/cart"))
+    assert told is not None
+    assert told.plain.startswith("RUN-2 ENV_ERROR cart_total: ")
+    assert "network error" in told.plain
 
 
 def test_the_demo_marks_wrong_answers_by_more_than_colour() -> None:
