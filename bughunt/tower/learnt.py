@@ -16,11 +16,19 @@ __all__ = ["ORDINARY", "SHORTEST", "Learnt"]
 SHORTEST = 4
 """A shorter value is everywhere by chance."""
 
+_SHORTEST_MET = 12
+"""A shorter value under a telling name may be a word that means no harm elsewhere."""
+
+_MOST_MET = 250
+"""A page with thousands of tokens must not make every later search slow; each is hidden in its place."""
+
 _SHORTEST_CORE = 5
 _SHORTEST_IN_BINARY = 6
 ORDINARY = frozenset({"true", "false", "null", "none", "undefined", "http", "https"})
 """Cookies hold such words, and no secret is among them."""
 
+# `"auth": "https://..."` or `"/api/session"`: hidden elsewhere too, it would spoil the URLs of a record.
+_PLACE = re.compile(r"[a-z][a-z0-9+.-]*://.*|\.{0,2}(?:/[a-z._-]*)+", re.DOTALL)
 _AUTHORITY = re.compile(r"(://[^\s/?#\"'<>]*?)\[redacted\]")
 
 
@@ -30,6 +38,7 @@ class Learnt:
     def __init__(self) -> None:
         self._lock = Lock()
         self._values: frozenset[str] = frozenset()
+        self._met = 0
         self._forms: tuple[str, ...] = ()
 
     def add(self, value: str) -> None:
@@ -42,6 +51,15 @@ class Learnt:
             self._values |= {value}
             forms = {form for form in _forms_of(value) if form not in REPLACEMENT}
             self._forms = tuple(sorted(forms.union(self._forms), key=lambda form: (-len(form), form)))
+
+    def meet(self, value: str) -> None:
+        """Remember a value that a telling name stood above, if it is one that only a secret would be."""
+        if len(value) < _SHORTEST_MET or self._met >= _MOST_MET or value in self._values:
+            return
+        if REPLACEMENT in value or _PLACE.fullmatch(value):
+            return
+        self._met += 1
+        self.add(value)
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -21,8 +21,14 @@ __all__ = ["BytesOf", "body_of", "selected", "views_of"]
 BytesOf = Callable[[Evidence, bytes | None], bytes]
 """The bytes of a piece of evidence, given its row's body."""
 
-_READ = (EvidenceKind.NETWORK, EvidenceKind.JUDGEMENT, EvidenceKind.NOTE, EvidenceKind.FIRING)
-"""What a view is made from; the bytes of other kinds are read when somebody asks for them."""
+_READ = (
+    *(EvidenceKind.NETWORK, EvidenceKind.JUDGEMENT, EvidenceKind.NOTE, EvidenceKind.FIRING),
+    *(EvidenceKind.LOAD, EvidenceKind.CAUSE),
+)
+"""What a view is made from, and what its verdict stands on: read, and held to its digest, each time.
+
+The bytes of other kinds are read when somebody asks for them.
+"""
 
 _CHUNK = 500
 """Numbers in one IN: SQLite takes 32,766 parameters, other databases fewer."""
@@ -31,9 +37,10 @@ _CHUNK = 500
 def selected(
     *, run_ids: Collection[int] | None, question: int | None, latest: bool, since: datetime | None
 ) -> Select[int]:
-    """Which runs are meant. `latest`: of each Q only the last RUN that fits the rest."""
+    """Which runs are meant. `latest`: of each Q and agent only the last RUN that fits the rest."""
     run = tables.run
-    statement = select(func.max(run.c.id)).group_by(run.c.question_id) if latest else select(run.c.id)
+    last = select(func.max(run.c.id)).group_by(run.c.question_id, run.c.agent)
+    statement = last if latest else select(run.c.id)
     if run_ids is not None:
         statement = statement.where(run.c.id.in_(run_ids))
     if question is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from bughunt.tower.sensitive import REPLACEMENT, Names
+from bughunt.tower.sensitive import REPLACEMENT, Meet, Names, bare
 from bughunt.verdict.judgement import CauseKind, Ending, Level, Reason, State, Verdict
 from bughunt.verdict.record import FailureKind
 
@@ -27,6 +27,7 @@ _COOKIE_FACTS = frozenset({"name", "domain", "path", "expires", "httpOnly", "sec
 
 _ENUMS: tuple[type[StrEnum], ...] = (CauseKind, Ending, FailureKind, Level, Reason, State, Verdict)
 _OWN_WORDS = frozenset(str(word) for enum in _ENUMS for word in enum)
+_ENDINGS = frozenset(map(str, Ending))
 _OWN_KEYS = frozenset({"kind", "ending", "level", "reason", "state", "verdict"})
 """Under these keys our own words stay, though one be somebody's password: records must stay readable."""
 
@@ -34,13 +35,19 @@ _OWN_KEYS = frozenset({"kind", "ending", "level", "reason", "state", "verdict"})
 class _Frame:
     """An object or array that is open while the scan passes through it."""
 
-    __slots__ = ("cookies", "headers", "hidden", "key", "secret_key", "tells", "values")
+    __slots__ = ("cookies", "headers", "hidden", "key", "query", "secret_key", "tells", "values", "verdict")
 
-    def __init__(self, *, hidden: bool = False, headers: bool = False, cookies: bool = False) -> None:
+    def __init__(
+        self, *, hidden: bool = False, headers: bool = False, cookies: bool = False, query: bool = False
+    ) -> None:
         self.hidden = hidden
         """Whether all in it is secret."""
         self.headers = headers
         self.cookies = cookies
+        self.query = query
+        """Whether the names in it are those of URL parameters."""
+        self.verdict = False
+        """Whether it says how a load ended: then its signature is a mismatch's, and no secret."""
         self.key: str | None = None
         self.secret_key = False
         self.tells = False
@@ -54,6 +61,7 @@ class _Frame:
             hidden=self.hidden or self.secret_key,
             headers=self.headers or key.endswith("headers"),
             cookies=self.cookies or key == "cookies",
+            query=self.query or key == "querystring",
         )
 
 
@@ -67,8 +75,9 @@ class _Key(NamedTuple):
 
 
 class _Scan:
-    def __init__(self, text: str, names: Names, redacted: Callable[[str], str]) -> None:
+    def __init__(self, text: str, names: Names, redacted: Callable[[str], str], meet: Meet) -> None:
         self.text = text
+        self.meet = meet
         self.names = names
         self.redacted = redacted
         self.edits: dict[int, tuple[int, str]] = {}
@@ -99,6 +108,8 @@ class _Scan:
         frame = self.frames[-1]
         frame.key = known.name
         frame.secret_key = known.field or (frame.headers and known.header)
+        if frame.verdict and known.name == "signature":
+            frame.secret_key = False
         if known.clean != known.name:
             self.edits[token.start()] = (token.end(1) + 1, json.dumps(known.clean))
 
@@ -112,7 +123,9 @@ class _Scan:
         content = _content(raw)
         if self._value(token, content):
             return
-        if self.frames[-1].key in _OWN_KEYS and content in _OWN_WORDS:
+        frame = self.frames[-1]
+        if frame.key in _OWN_KEYS and content in _OWN_WORDS:
+            frame.verdict = frame.verdict or (frame.key == "ending" and content in _ENDINGS)
             return
         clean = self.redacted(content)
         if clean != content:
@@ -124,14 +137,20 @@ class _Scan:
         key = frame.key
         if content and (frame.hidden or frame.secret_key or (frame.cookies and key not in _COOKIE_FACTS)):
             self._hide(token.start(), token.end())
+            if token[1] is not None and (frame.secret_key or (frame.hidden and key is None)):
+                self.meet(bare(content))
             return True
         if key in _VALUES:
             frame.values.append((token.start(), token.end()))
         elif key in _LABELS:
-            frame.tells = frame.tells or self.names.header(content) or self.names.field(content)
+            frame.tells = frame.tells or self._tells(frame, content)
         elif key in _FIELD_LABELS:
             frame.tells = frame.tells or self.names.field(content.strip("\"'[](){}#.$ "))
         return False
+
+    def _tells(self, frame: _Frame, name: str) -> bool:
+        known = self.names.parameter(name) if frame.query else self.names.field(name)
+        return known or self.names.header(name)
 
     def _close(self) -> None:
         if len(self.frames) == 1:
@@ -141,6 +160,8 @@ class _Scan:
             for start, end in frame.values:
                 if self.text[start:end] != '""':
                     self._hide(start, end)
+                    if self.text[start] == '"':
+                        self.meet(bare(_content(self.text[start + 1 : end - 1])))
 
     def _hide(self, start: int, end: int) -> None:
         self.edits[start] = (end, _QUOTED)
@@ -165,6 +186,6 @@ def _content(raw: str) -> str:
         return raw
 
 
-def redacted_json(text: str, names: Names, redacted: Callable[[str], str]) -> str:
+def redacted_json(text: str, names: Names, redacted: Callable[[str], str], meet: Meet) -> str:
     """JSON text in which secrets are replaced: by the key above them, or in strings by `redacted`."""
-    return _Scan(text, names, redacted).run()
+    return _Scan(text, names, redacted, meet).run()

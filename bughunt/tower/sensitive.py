@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterable
 from urllib.parse import unquote
 
-__all__ = ["REPLACEMENT", "Names", "redacted_text"]
+__all__ = ["REPLACEMENT", "Meet", "Names", "bare", "redacted_text"]
 
 REPLACEMENT = "[redacted]"
 
 _HEADER_PARTS = ("authorization", "cookie", "token", "secret", "apikey", "session", "csrf", "xsrf", "passw")
+_HEADER_WORD = re.compile(r"(?<![a-z0-9])auth(?![a-z0-9])", re.IGNORECASE)
 _FIELD_PARTS = ("password", "passwd", "passphrase", "csrf", "xsrf", "secretkey")
 _FIELD_ENDS = (
     *("pwd", "token", "secret", "apikey", "accesskey", "privatekey", "signingkey", "authorization"),
-    *("cookie", "sessionid", "sessid", "sessionkey", "jwt", "bearer"),
+    *("cookie", "sessionid", "sessid", "sessionkey", "jwt", "bearer", "signature"),
 )
+_FIELDS = frozenset({"session", "sid", "ticket", "sig", "auth", "otp", "pin"})
+"""As they stand: much else ends in these."""
+_PARAMETERS = frozenset({"code"})
+"""Secrets in a URL only, where OAuth puts them."""
+_SHORT_WORDS = tuple(f"{name}{sep}" for name in sorted(_FIELDS - {"session"}) for sep in "=:\"'\\")
 _WORDS = (
     *("passw", "passphrase", "pwd", "token", "secret", "authoriz", "cookie", "sess", "csrf", "xsrf", "jwt"),
     *("bearer", "basic", "eyj", "@"),
     *(f"{which}{sep}key" for which in ("api", "access", "private", "signing") for sep in ("", *"-_. ")),
+    *("signature", "-auth", "auth-"),
+    *_SHORT_WORDS,
+    *(f"{sep}{name}=" for name in sorted(_PARAMETERS) for sep in "?&#;"),
 )
 """Whatever is a secret by name or look has one of these near it, in small letters."""
 
@@ -43,7 +53,9 @@ class Names:
     def words_in(self, text: str) -> list[str]:
         """The words found in the text; none: nothing in it is a secret by name or look."""
         small = text.lower()
-        return [word for word in self.words if word in small]
+        found = [word for word in self.words if word in small]
+        # JSON in a string has other signs after its names than the same on its own.
+        return [*found, *_SHORT_WORDS] if any(word in found for word in _SHORT_WORDS) else found
 
     def field(self, name: str) -> bool:
         """Whether a JSON key, form field or URL parameter of this name holds a secret."""
@@ -52,6 +64,7 @@ class Names:
             plain = _plain(name)
             known = (
                 plain in self._added
+                or plain in _FIELDS
                 or plain.endswith(_FIELD_ENDS)
                 or any(part in plain for part in _FIELD_PARTS)
             )
@@ -63,9 +76,17 @@ class Names:
         known = self._headers.get(name)
         if known is None:
             plain = _plain(name)
-            known = plain in self._added or any(part in plain for part in _HEADER_PARTS)
+            known = (
+                plain in self._added
+                or any(part in plain for part in _HEADER_PARTS)
+                or _HEADER_WORD.search(name) is not None
+            )
             _remember(self._headers, name, known)
         return known
+
+    def parameter(self, name: str) -> bool:
+        """Whether a parameter of this name, in a URL for sure, holds a secret."""
+        return self.field(name) or _plain(name) in _PARAMETERS
 
 
 def _remember(cache: dict[str, bool], name: str, known: bool) -> None:
@@ -88,19 +109,41 @@ _SCHEME = re.compile(r"\b(bearer|basic)(\s+)(?=[^\s\"']*[0-9=])[A-Za-z0-9._~+/=-
 _JWT = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
 _TAG = re.compile(r"<(?:input|meta)\b[^<>]{0,2000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\s)([a-z-]+)(\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(?:bearer|basic|token)\s+(\S+)", re.IGNORECASE)
+
+Meet = Callable[[str], None]
+"""Told of each value that is hidden by its name."""
 
 
-def redacted_text(text: str, names: Names) -> str:
+def bare(value: str) -> str:
+    """What a header's or field's value says, without quotes and without a scheme before credentials."""
+    value = value.strip().strip("\"'")
+    scheme = _CREDENTIALS.fullmatch(value)
+    return scheme[1] if scheme else value
+
+
+def redacted_text(text: str, names: Names, meet: Meet) -> str:
     """The text without what its names or its look give away as a secret."""
     if not names.words_in(text):
         return text
     # A URL with brackets in its authority is no URL any more.
     text = _USERINFO.sub(r"\1redacted@", text)
-    text = _TAG.sub(lambda tag: _tag(tag[0], names), text)
-    text = _PARAMETER.sub(_where(lambda m: names.field(unquote(m[1])), r"\1=[redacted]"), text)
-    text = _PAIR.sub(_where(lambda m: names.field(m[2]) and m[5] != "", r"\1\2\1\3\4[redacted]\4"), text)
-    text = _LINE.sub(_where(lambda m: _heads_line(m[2], names), r"\1\2\3[redacted]"), text)
-    text = _FIELD.sub(_where(lambda m: names.field(m[2]), r"\1[redacted]"), text)
+    text = _TAG.sub(lambda tag: _tag(tag[0], names, meet), text)
+    text = _PARAMETER.sub(
+        _where(lambda m: _parameter(m, names), r"\1=[redacted]", lambda m: meet(unquote(m[2]))), text
+    )
+    text = _PAIR.sub(
+        _where(
+            lambda m: names.field(m[2]) and m[5] != "",
+            r"\1\2\1\3\4[redacted]\4",
+            lambda m: meet(bare(m[5])),
+        ),
+        text,
+    )
+    text = _LINE.sub(
+        _where(lambda m: _heads_line(m[2], names), r"\1\2\3[redacted]", lambda m: meet(bare(m[4]))), text
+    )
+    text = _FIELD.sub(_where(lambda m: names.field(m[2]), r"\1[redacted]", lambda m: meet(bare(m[3]))), text)
     text = _SCHEME.sub(r"\1\2[redacted]", text)
     return _JWT.sub(REPLACEMENT, text)
 
@@ -109,16 +152,36 @@ def _heads_line(name: str, names: Names) -> bool:
     return names.field(name) or ("-" in name and names.header(name))
 
 
-def _where(holds: Callable[[re.Match[str]], bool], template: str) -> Callable[[re.Match[str]], str]:
-    return lambda found: found.expand(template) if holds(found) else found[0]
+def _parameter(found: re.Match[str], names: Names) -> bool:
+    name = unquote(found[1])
+    before = found.string[found.start() - 1 : found.start()]
+    return names.parameter(name) if before and before in "?&#;" else names.field(name)
 
 
-def _tag(tag: str, names: Names) -> str:
+def _where(
+    holds: Callable[[re.Match[str]], bool], template: str, told: Callable[[re.Match[str]], None] | None = None
+) -> Callable[[re.Match[str]], str]:
+    def replaced(found: re.Match[str]) -> str:
+        if not holds(found):
+            return found[0]
+        if told is not None:
+            told(found)
+        return found.expand(template)
+
+    return replaced
+
+
+def _tag(tag: str, names: Names, meet: Meet) -> str:
     """A form field or meta element without its value, where its name or type makes that a secret."""
     attributes = {found[2].lower(): found[4][1:-1] for found in _ATTRIBUTE.finditer(tag)}
     label = attributes.get("name", "")
     if attributes.get("type", "").lower() != "password" and not names.field(label):
         return tag
     return _ATTRIBUTE.sub(
-        _where(lambda m: m[2].lower() in ("value", "content") and len(m[4]) > 2, r'\1\2\3"[redacted]"'), tag
+        _where(
+            lambda m: m[2].lower() in ("value", "content") and len(m[4]) > 2,
+            r'\1\2\3"[redacted]"',
+            lambda m: meet(html.unescape(m[4][1:-1])),
+        ),
+        tag,
     )

@@ -90,7 +90,7 @@ question = Table(
     UniqueConstraint("id", "project", name="QUESTION_PROJECT"),  # what a run's foreign key needs
     _check(
         "QUESTION_IS_MALFORMED",
-        "id > 0 AND drill IN (0, 1)",
+        "id > 0 AND drill IN (0, 1) AND trim(text) <> ''",
         _one_of("state", ("OPEN", "ANSWERED", "CLOSED")),
         "(drill = 1) = (plan_fingerprint <> '') AND (drill = 1) = (plan <> '[]')",
     ),

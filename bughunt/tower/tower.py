@@ -38,6 +38,9 @@ __all__ = ["Tower", "now_utc"]
 INLINE_LIMIT = 32 * 1024
 """Bytes of JSON or text up to which evidence lies in its row: one file and two syncs less."""
 
+PROVING = (EvidenceKind.LOAD, EvidenceKind.CAUSE, EvidenceKind.JUDGEMENT)
+"""What the gates take for proof only where the row itself holds the bytes, however many."""
+
 WORKING = (State.RUNNING, State.VERIFYING)
 
 
@@ -229,7 +232,8 @@ class Tower:
 
     def _stored(self, item: NewEvidence) -> Prepared:
         data = self.redactor.redact(item.data, item.media_type)
-        if len(data) <= INLINE_LIMIT and item.media_type.startswith(("application/json", "text/")):
+        small = len(data) <= INLINE_LIMIT and item.media_type.startswith(("application/json", "text/"))
+        if small or item.kind in PROVING:
             return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
         return Prepared(item=item, digest=self.blobs.write(data), size=len(data), body=None)
 

@@ -88,7 +88,7 @@ class Shell:
 
     def __call__(self, *arguments: object, **environment: str) -> Done:
         process = self.start(*arguments, **environment)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=280)
         return Done(process.returncode, out, err)
 
 

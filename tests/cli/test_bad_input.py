@@ -85,7 +85,7 @@ def test_a_secret_in_the_settings_is_refused(shell: Shell) -> None:
 
 
 def test_a_database_of_a_newer_schema_is_left_alone(shell: Shell) -> None:
-    shell("report", "--db", "sqlite:///tower.db", "--format", "md")
+    shell("doctor", BUGHUNT_DB="sqlite:///tower.db")
     with sqlite3.connect(shell.folder / "tower.db") as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
     database.close()
@@ -127,6 +127,9 @@ def test_the_doctor_says_what_is_missing(shell: Shell) -> None:
 
 
 def test_a_record_that_is_not_there_is_told(shell: Shell) -> None:
+    assert "There is no tower at" in shell("show", "RUN-7").error
+    assert not (shell.folder / ".bughunt").exists()
+    shell("doctor")
     assert "RUN-7" in shell("show", "RUN-7").error
     assert "Q-12 or RUN-34" in shell("show", "X-7").error
 

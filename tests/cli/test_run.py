@@ -66,7 +66,7 @@ def test_a_fault_that_never_fired_is_reported_and_the_verdict_kept(shell: Shell,
     done = shell("run", "charters.py::right", "--base-url", cart, "--fault", "reset@**/nothing", "--json")
     assert done.code == 2
     assert done.json["investigations"][0]["verdict"] == "PASS"
-    assert done.json["unfired_faults"] == [{"run": "RUN-1", "fault": "reset@**/nothing"}]
+    assert done.json["unfired_faults"] == ["reset@**/nothing"]
     assert "reset@**/nothing never fired" in done.error
 
 
@@ -126,7 +126,7 @@ def test_show_and_report_tell_what_is_stored(shell: Shell, cart: str, tmp_path: 
     assert "BUG" in shown.out
     assert "288.00" in shown.out
     assert any(file.suffix == ".png" for file in (tmp_path / "evidence").iterdir())
-    assert shell("show", "q-1", "--json").json[0]["verdict"] == "BUG"
+    assert shell("show", "q-1", "--json").json["investigations"][0]["verdict"] == "BUG"
     assert json.loads(shell("report", "--format", "json").out)["investigations"][0]["run"] == "RUN-1"
     assert shell("report", "--format", "md", "-o", "summary.md").code == 0
 
@@ -153,3 +153,38 @@ def test_the_chapters_table(shell: Shell) -> None:
     for row in done.json["rows"]:
         if row["careful"] == "ENV_ERROR":
             assert [cause["load"] for cause in row["causes"]] == [1, 2]
+
+
+def test_a_fault_that_concerns_some_charters_only_has_fired(shell: Shell, cart: str) -> None:
+    (shell.folder / "two.py").write_text(
+        "from bughunt import charter\n"
+        "@charter(question='Does it open?')\n"
+        "async def opens(page, net):\n"
+        "    await page.goto('/gone')\n"
+    )
+    fault = ("--fault", "503@**/api/cart")
+    done = shell("run", "charters.py::right", "two.py", "--base-url", cart, *fault, "--json")
+    assert (done.code, done.json["unfired_faults"]) == (3, [])
+
+
+def test_what_a_charter_prints_is_not_in_the_json(shell: Shell, cart: str) -> None:
+    (shell.folder / "talks.py").write_text(
+        "from bughunt import charter\n"
+        "print('imported')\n"
+        "@charter(question='Does it open?')\n"
+        "async def opens(page, net):\n"
+        "    print('opened')\n"
+        "    await page.goto('/')\n"
+    )
+    done = shell("run", "talks.py", "--base-url", cart, "--json")
+    assert done.json["exit_code"] == 0
+    assert "imported" in done.err
+    assert "opened" in done.err
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_run(shell: Shell, cart: str) -> None:
+    (shell.folder / "file").touch()
+    done = shell("run", "charters.py::right", "--base-url", cart, "--report", "file/out")
+    assert (done.code, done.out) == (4, "")
+    assert "file/out" in done.error
+    assert not (shell.folder / ".bughunt").exists()

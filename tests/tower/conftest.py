@@ -46,14 +46,19 @@ def tower(url: str, clock: Clock) -> Iterator[Tower]:
     opened.close()
 
 
-@pytest.fixture(scope="session", params=["as it comes", "foreign keys on"])
+@pytest.fixture(scope="session", params=["foreign keys on", "no checks"])
 def raw_database(fresh_file: Path, request: pytest.FixtureRequest) -> Iterator[sqlite3.Connection]:
-    """A tower seen by raw SQL, past all our code. SQLite checks no foreign keys unless asked to."""
+    """A tower seen by raw SQL, past all our code: with all that SQLite can check, and with nothing of it.
+
+    It checks no foreign keys unless asked to, and no CHECK where asked not to.
+    """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     with closing(sqlite3.connect(fresh_file)) as fresh:
         fresh.backup(connection)
     if request.param == "foreign keys on":
         connection.execute("PRAGMA foreign_keys = ON")
+    else:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
     yield connection
     connection.close()
 

@@ -102,6 +102,7 @@ class Raw:
             "digest": DIGEST,
             "size": 3,
             "at": AT,
+            "body": b"abc",
         }
         return self.insert("evidence", defaults | values, verb)
 

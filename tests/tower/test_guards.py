@@ -10,6 +10,19 @@ import pytest
 
 from tests.tower.raw import AT, BUG, ENV_ERROR, LANDED, LATER, Raw
 
+INVISIBLE = "".join(
+    chr(code)
+    for first, last in (
+        *((0x01, 0x20), (0x7F, 0xA0), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160)),
+        *((0x1680, 0x1680), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2000, 0x200F), (0x2028, 0x202F)),
+        *((0x205F, 0x206F), (0x2800, 0x2800), (0x3000, 0x3000), (0x3164, 0x3164), (0xFE00, 0xFE0F)),
+        *((0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A)),
+        (0xE0000, 0xE01EF),
+    )
+    for code in range(first, last + 1)
+)
+"""Controls, spaces, breaks, and what Unicode ignores by default."""
+
 TERMINAL = ("DONE", "FAILED", "CANCELLED", "SUPERSEDED")
 REPLACE = "INSERT OR REPLACE"
 
@@ -79,7 +92,7 @@ class TestDone:
 
     def test_evidence_without_bytes_does_not_count(self, raw: Raw) -> None:
         run = raw.run_in("VERIFYING")
-        raw.evidence(run, 1, "network", load=1, size=0)
+        raw.evidence(run, 1, "network", load=1, size=0, body=b"")
         raw.evidence(run, 2, "load", load=1, ending="held")
         raw.evidence(run, 3, "judgement")
         with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
@@ -157,14 +170,67 @@ class TestDone:
 
     @pytest.mark.parametrize(
         "blank",
-        ["", " ", "\t", "\n", "\r\n", "\x0b\f", "\xa0", "\u2003\u200b\u3000", "\ufeff", "\x00seen"],
-        ids=ascii,
+        [
+            "",
+            " ",
+            "\t",
+            "\n",
+            "\r\n",
+            "\x0b\f",
+            "\xa0",
+            "\u2003\u200b\u3000",
+            "\ufeff",
+            "\x00seen",
+            INVISIBLE,
+        ],
+        ids=lambda blank: ascii(blank)[:30],
     )
     def test_landing_note_that_says_nothing(self, raw: Raw, blank: str) -> None:
         run = raw.run_in("VERIFYING")
         raw.proof_of_pass(run)
         with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
             raw.update("run", run, LANDED | {"landing_note": blank})
+
+    def test_each_sign_that_nobody_sees_is_blank(self, raw: Raw) -> None:
+        seen = "SELECT char(:sign) GLOB readable FROM form"
+        assert [hex(ord(sign)) for sign in INVISIBLE if raw.rows(seen, {"sign": ord(sign)}) != [(0,)]] == []
+
+    @pytest.mark.parametrize(
+        "note", ["-", "]", "^", "a", "\u00e9", "\u200b\u4e2d", "\U0001f600", " \tx"], ids=ascii
+    )
+    def test_a_note_of_one_sign_that_is_seen(self, raw: Raw, note: str) -> None:
+        run = raw.run_in("VERIFYING")
+        raw.proof_of_pass(run)
+        raw.update("run", run, LANDED | {"landing_note": note})
+
+    @pytest.mark.parametrize("signature", ["line 9", None], ids=["with a signature", "without"])
+    def test_pass_beside_the_same_mismatch_twice(self, raw: Raw, signature: str | None) -> None:
+        """The rules call that a BUG that comes and goes."""
+        run = raw.run_in("VERIFYING")
+        raw.proof_of_pass(run)
+        for load in (2, 3):
+            raw.evidence(run, 8 + load, "load", load=load, ending="mismatch", signature=signature)
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, LANDED)
+
+    def test_pass_beside_two_different_mismatches(self, raw: Raw) -> None:
+        run = raw.run_in("VERIFYING")
+        raw.proof_of_pass(run)
+        for load in (2, 3):
+            raw.evidence(run, 8 + load, "load", load=load, ending="mismatch", signature=f"line {load}")
+        raw.update("run", run, LANDED)
+
+    @pytest.mark.parametrize("kind", ["load", "network", "judgement"])
+    def test_a_digest_alone_proves_nothing_but_a_network_record_in_a_blob(self, raw: Raw, kind: str) -> None:
+        run = raw.run_in("VERIFYING")
+        raw.evidence(run, 1, "network", load=1, **({"body": None} if kind == "network" else {}))
+        raw.evidence(run, 2, "load", load=1, ending="held", **({"body": None} if kind == "load" else {}))
+        raw.evidence(run, 3, "judgement", **({"body": None} if kind == "judgement" else {}))
+        if kind == "network":
+            raw.update("run", run, LANDED)
+            return
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, LANDED)
 
     @pytest.mark.parametrize("state", ["done", "Done", "DONE ", "", "FINISHED", None, 1])
     def test_by_another_spelling(self, raw: Raw, state: object) -> None:
@@ -219,9 +285,24 @@ class TestEnvError:
         run = raw.run_in("RUNNING")
         for load in (1, 2):
             raw.evidence(run, load, "load", load=load, ending="blocked")
-        raw.evidence(run, 3, "cause", cause="network", layer="network", size=0)
+        raw.evidence(run, 3, "cause", cause="network", layer="network", size=0, body=b"")
         with raw.refuses("RUN_ENV_ERROR_REQUIRES_CAUSE"):
             raw.update("run", run, ENV_ERROR)
+
+    def test_when_every_load_held(self, raw: Raw) -> None:
+        run = raw.run_in("RUNNING")
+        for load in (1, 2):
+            raw.evidence(run, load, "load", load=load, ending="held")
+        raw.evidence(run, 3, "cause", cause="network", layer="network")
+        with raw.refuses("RUN_ENV_ERROR_REQUIRES_CAUSE"):
+            raw.update("run", run, ENV_ERROR)
+
+    def test_of_a_mismatch_that_did_not_come_again(self, raw: Raw) -> None:
+        run = raw.run_in("RUNNING")
+        raw.evidence(run, 1, "load", load=1, ending="mismatch", signature="line 9")
+        raw.evidence(run, 2, "load", load=2, ending="held")
+        raw.evidence(run, 3, "cause", cause="unreproduced", layer="product")
+        raw.update("run", run, ENV_ERROR)
 
     @pytest.mark.parametrize("verdict", [None, "PASS", "BUG"])
     def test_with_another_verdict(self, raw: Raw, verdict: str | None) -> None:
@@ -274,6 +355,17 @@ class TestEnds:
         end = {"state": "FAILED", "reason": "HARNESS_ERROR", "terminal_at": LATER}
         with raw.refuses("RUN_VERDICT_REFUSED"):
             raw.update("run", run, end | landing)
+
+    @pytest.mark.parametrize("level", ["E4", "E5"])
+    @pytest.mark.parametrize("reason", ["UNVERIFIED", "ENV_ERROR", "CHECK_ERROR", "HARNESS_ERROR"])
+    def test_what_failed_was_not_verified(self, raw: Raw, reason: str, level: str) -> None:
+        run = raw.run_in("RUNNING")
+        raw.proof_of_env_error(run)
+        verdict = {"UNVERIFIED": "BUG", "ENV_ERROR": "ENV_ERROR"}.get(reason)
+        end = {"state": "FAILED", "reason": reason, "verdict": verdict, "terminal_at": LATER}
+        with raw.refuses("RUN_VERDICT_REFUSED"):
+            raw.update("run", run, end | {"level": level})
+        raw.update("run", run, end | {"level": "E3"})
 
     @pytest.mark.parametrize("state", ["CANCELLED", "SUPERSEDED"])
     @pytest.mark.parametrize(
@@ -567,6 +659,10 @@ class TestEvidence:
             {"kind": "load", "load": 0, "ending": "held"},
             {"kind": "load", "load": 1, "ending": "HELD"},
             {"kind": "load", "load": 1, "ending": "mismatch", "signature": " "},
+            {"kind": "load", "load": 1, "ending": "mismatch", "signature": ""},
+            {"kind": "load", "load": 1, "ending": "mismatch", "signature": "\u200b"},
+            {"kind": "network", "load": -1},
+            {"media_type": ""},
             {"kind": "network"},
             {"kind": "cause"},
             {"kind": "cause", "cause": "network", "layer": "weather"},
@@ -611,7 +707,7 @@ class TestTombstones:
         with raw.refuses("TOMBSTONE_MUST_MATCH_EVIDENCE"):
             raw.tombstone(evidence, **wrong)
 
-    @pytest.mark.parametrize("wrong", [{"why": " "}, {"at": "now"}, {"id": 0}], ids=str)
+    @pytest.mark.parametrize("wrong", [{"why": " "}, {"why": "\u2063"}, {"at": "now"}, {"id": 0}], ids=ascii)
     def test_malformed(self, raw: Raw, wrong: dict[str, object]) -> None:
         evidence = self._evidence(raw)
         with raw.refuses("TOMBSTONE_IS_MALFORMED"):
@@ -638,7 +734,11 @@ class TestMalformed:
         "wrong",
         [
             {"state": "open"},
+            {"state": "WEIRD"},
             {"state": None},
+            {"text": ""},
+            {"text": " \n"},
+            {"text": "\u200b"},
             {"drill": 2},
             {"drill": 1},
             {"plan": '["reset"]'},
@@ -663,6 +763,7 @@ class TestMalformed:
             {"lease_until": "soon"},
             {"agent": b"x"},
             {"id": -1},
+            {"created_at": "then"},
         ],
         ids=str,
     )
@@ -670,6 +771,29 @@ class TestMalformed:
         question = raw.question()
         with raw.refuses("RUN_IS_MALFORMED"):
             raw.run(question, **wrong)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"lease_until": "soon"},
+            {"owner": ""},
+            {"state": "RUNNING", "started_at": "just now"},
+            {"state": "CANCELLED", "terminal_at": "over"},
+            {"state": "FAILED", "reason": "UNVERIFIED", "verdict": "ODD", "terminal_at": LATER},
+            {"state": "FAILED", "reason": "CHECK_ERROR", "level": "E9", "terminal_at": LATER},
+        ],
+        ids=str,
+    )
+    def test_change_of_a_run(self, raw: Raw, wrong: dict[str, object]) -> None:
+        run = raw.run_in("QUEUED")
+        with raw.refuses("RUN_IS_MALFORMED"):
+            raw.update("run", run, wrong)
+
+    @pytest.mark.parametrize("wrong", [{"state": "WEIRD"}, {"text": "\t"}, {"text": "\u2060"}], ids=ascii)
+    def test_change_of_a_question(self, raw: Raw, wrong: dict[str, object]) -> None:
+        question = raw.question()
+        with raw.refuses("QUESTION_IS_MALFORMED"):
+            raw.update("question", question, wrong)
 
 
 @pytest.mark.parametrize(
@@ -683,7 +807,7 @@ def test_a_connection_of_another_mind_meets_the_same_gate(place: Path, pragma: s
         run = raw.run_in("VERIFYING")
         raw.evidence(run, 1, "network", load=1)
         raw.evidence(run, 2, "load", load=1, ending="held")
-        raw.evidence(run, 3, "judgement", size=0)
+        raw.evidence(run, 3, "judgement", size=0, body=b"")
         with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
             raw.update("run", run, LANDED)
         with raw.refuses("RUN_TRANSITION_REFUSED"):

@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
+from msgspec import structs
 
 from bughunt.exceptions import (
     EvidenceAfterTerminal,
     EvidenceIsMalformed,
     EvidenceLoadIsUnique,
     NoSuchRecord,
+    QuestionIsMalformed,
     RunDoneRequiresVerifiedLanding,
     RunEnvErrorRequiresCause,
     RunKeyIsUnique,
@@ -58,6 +60,15 @@ class TestQuestions:
         first = tower.ask(a_question())
         again = tower.ask(a_question(question="Does it add up?"))
         assert (again.id, again.key.question) == (first.id, "Does it add up?")
+
+    @pytest.mark.parametrize("blank", ["", " \n", "\u200b\u2063"], ids=ascii)
+    def test_a_question_that_asks_nothing(self, tower: Tower, blank: str) -> None:
+        with pytest.raises(QuestionIsMalformed):
+            tower.ask(a_question(question=blank))
+        first = tower.ask(a_question())
+        with pytest.raises(QuestionIsMalformed):
+            tower.ask(a_question(question=blank))
+        assert tower.question(first.id) == first
 
 
 class TestReserving:
@@ -175,6 +186,11 @@ class TestFinality:
         run = begun(tower)
         with pytest.raises(RunEnvErrorRequiresCause):
             finished(tower, run, env_error(causes=False))
+
+    def test_a_long_judgement_still_proves(self, tower: Tower) -> None:
+        """It lies in its row however long it is: the gate takes no blob for it."""
+        long = structs.replace(passed(), sentence="It held. " * 9000)
+        assert finished(tower, begun(tower), long).state is State.DONE
 
     def test_the_judgement_is_added_to_the_evidence(self, tower: Tower) -> None:
         done = finished(tower, begun(tower))

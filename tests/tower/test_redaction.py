@@ -33,6 +33,12 @@ def _text(text: str, redactor: Redactor | None = None) -> str:
     return (redactor or Redactor()).redact(text.encode(), "text/plain").decode()
 
 
+LOOKALIKES = (
+    *("author", "tokens", "input_tokens", "sessions", "passing", "secretary", "pincode", "signal", "codec"),
+    *("code", "side", "inside", "shipping", "tickets", "design", "authority", "spin"),
+)
+
+
 class TestJson:
     @pytest.mark.parametrize(
         "key",
@@ -49,6 +55,7 @@ class TestJson:
                 "API-KEY",
             ),
             *("authorization", "Cookie", "set-cookie", "sessionId", "private_key", "jwt"),
+            *("session", "sid", "ticket", "sig", "signature", "X-Amz-Signature", "auth", "otp", "PIN"),
         ],
     )
     @pytest.mark.parametrize("value", ["hunter2", 4711, ["a", {"b": "c"}]], ids=str)
@@ -63,7 +70,7 @@ class TestJson:
     def test_values_that_tell_nothing_stay(self, value: object) -> None:
         assert _json({"token": value}) == {"token": value}
 
-    @pytest.mark.parametrize("key", ["author", "tokens", "input_tokens", "sessions", "passing", "secretary"])
+    @pytest.mark.parametrize("key", LOOKALIKES)
     def test_keys_that_only_look_alike_stay(self, key: str) -> None:
         assert _json({key: "plain"}) == {key: "plain"}
 
@@ -157,6 +164,15 @@ class TestText:
             ("eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "[redacted]"),
             ("Basic authentication internationalization", "Basic authentication internationalization"),
             ("Your cookie settings", "Your cookie settings"),
+            ("/x?session=a1&page=2", "/x?session=[redacted]&page=2"),
+            ("/x?ticket=a1#sig=b2", "/x?ticket=[redacted]#sig=[redacted]"),
+            ("/back?code=a1&state=b", "/back?code=[redacted]&state=b"),
+            ("exit code=3, sides=2&pincode=1", "exit code=3, sides=2&pincode=1"),
+            ("X-Auth: a1\nX-Auth-Key: b2", "X-Auth: [redacted]\nX-Auth-Key: [redacted]"),
+            ("Authority: shop.test", "Authority: shop.test"),
+            ("X-Author: ann", "X-Author: ann"),
+            ('<input name="otp" value="4711">', '<input name="otp" value="[redacted]">'),
+            ('- textbox "PIN": 4711', '- textbox "PIN": [redacted]'),
             ("mail ann@shop.test", "mail ann@shop.test"),
         ],
     )
@@ -235,6 +251,76 @@ class TestLearnt:
         assert "hunter2" not in repr(Redactor(values=["hunter2"]))
 
 
+LONG = "a1B2c3D4e5F6g7"
+
+
+class TestMet:
+    """What is hidden by its name is known from then on."""
+
+    @pytest.mark.parametrize(
+        ("media_type", "telling"),
+        [
+            ("application/json", json.dumps({"access_token": LONG})),
+            ("application/json", json.dumps({"list": {"token": [LONG]}})),
+            ("application/json", json.dumps({"headers": {"X-Auth": LONG}})),
+            ("application/json", json.dumps({"headers": {"authorization": f"Bearer {LONG}"}})),
+            ("application/json", json.dumps([{"value": LONG, "name": "sid"}])),
+            (
+                "application/json",
+                json.dumps({"queryString": [{"value": LONG, "name": "code"}], "url": "/?code=x"}),
+            ),
+            ("application/json", json.dumps({"body": json.dumps({"otp": LONG})})),
+            ("text/plain", f"GET /x?session={LONG} HTTP/1.1"),
+            ("text/plain", f"X-Auth: {LONG}"),
+            ("text/plain", f"{{secret: '{LONG}'}}"),
+            ("text/html", f'<input type="password" value="{LONG}">'),
+            ("text/plain", f'- textbox "Password": {LONG}'),
+        ],
+        ids=range(12),
+    )
+    def test_it_is_hidden_elsewhere(self, media_type: str, telling: str) -> None:
+        redactor = Redactor()
+        clean = redactor.redact(telling.encode(), media_type)
+        assert LONG.encode() not in clean
+        assert redactor.redact_text(f"console: got {LONG}!") == "console: got [redacted]!"
+
+    def test_and_earlier_in_the_same_document(self) -> None:
+        assert _json({"said": f"got {LONG}", "token": LONG}) == {
+            "said": "got [redacted]",
+            "token": "[redacted]",
+        }
+        assert _text(f"got {LONG}\ntoken={LONG}") == "got [redacted]\ntoken=[redacted]"
+
+    def test_with_escapes_undone(self) -> None:
+        redactor = Redactor()
+        redactor.redact_text("/x?token=a1%2Fb2%2Bc3%3Dd4e5f6")
+        assert redactor.redact_text("a1/b2+c3=d4e5f6") == "[redacted]"
+
+    @pytest.mark.parametrize("value", ["https://login.shop.test/oauth", "/api/session/new", "enabled"])
+    def test_places_and_short_words_are_hidden_where_they_stand_only(self, value: str) -> None:
+        assert _json({"said": value, "auth": value}) == {"said": value, "auth": "[redacted]"}
+
+    def test_what_lies_deeper_under_a_name_is_not_a_secret_elsewhere(self) -> None:
+        at = "2026-03-01T12:00:00Z"
+        assert _json({"at": at, "session": {"expires": at}}) == {
+            "at": at,
+            "session": {"expires": "[redacted]"},
+        }
+
+    def test_the_signature_of_a_mismatch_is_ours(self) -> None:
+        ended = {"load": 1, "ending": "mismatch", "rule": "r", "reason": "x", "signature": "L12 to_have_text"}
+        assert _json({"endings": [ended]}) == {"endings": [ended]}
+        assert _json({"ending": "sad", "signature": LONG}) == {"ending": "sad", "signature": "[redacted]"}
+
+    def test_a_page_of_tokens_makes_nothing_slow(self) -> None:
+        redactor = Redactor()
+        page = json.dumps([{"token": f"{LONG}-{n:06}"} for n in range(5000)]).encode()
+        began = time.process_time()
+        assert LONG.encode() not in redactor.redact(page, "application/json")
+        assert time.process_time() - began < 2
+        assert len(redactor._learnt.forms) < 5000
+
+
 def _zip(**entries: bytes) -> bytes:
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -270,6 +356,57 @@ class TestTraces:
         assert entries["resources/c.dat"] == b"\x00\xff*******\x00"
         assert Redactor(values=["hunter2"]).redact(clean, "application/zip") == clean
 
+    @pytest.mark.parametrize(
+        ("kind", "method", "params", "clean"),
+        [
+            ("Page", "keyboardType", {"text": "hello"}, {"text": "[redacted]"}),
+            ("Page", "keyboardInsertText", {"text": "hello"}, {"text": "[redacted]"}),
+            ("Keyboard", "type", {"text": "hello"}, {"text": "[redacted]"}),
+            ("Keyboard", "insertText", {"text": "hello"}, {"text": "[redacted]"}),
+            ("Keyboard", "press", {"key": "x"}, {"key": "[redacted]"}),
+            ("Page", "keyboardDown", {"key": "Shift+X"}, {"key": "[redacted]"}),
+            ("Page", "keyboardDown", {"key": "KeyX"}, {"key": "[redacted]"}),
+            ("Keyboard", "press", {"key": "Enter"}, {"key": "Enter"}),
+            ("Page", "keyboardPress", {"key": "Shift+Tab"}, {"key": "Shift+Tab"}),
+            ("Page", "keyboardPress", {"key": "Control+a"}, {"key": "Control+a"}),
+            ("Frame", "fill", {"selector": "#newPassword", "value": "x9"}, {"value": "[redacted]"}),
+            ("Frame", "fill", {"selector": 'internal:label="PIN"i', "value": "x9"}, {"value": "[redacted]"}),
+            ("Frame", "type", {"selector": "input[name=otp]", "text": "x9"}, {"text": "[redacted]"}),
+            ("Frame", "press", {"selector": "#pin", "key": "4"}, {"key": "[redacted]"}),
+            ("Frame", "fill", {"selector": "#pincode", "value": "x9"}, {"value": "x9"}),
+            ("Frame", "fill", {"selector": "#shipping", "value": "x9"}, {"value": "x9"}),
+            ("Frame", "click", {"selector": "#password"}, {}),
+        ],
+        ids=str,
+    )
+    def test_what_was_typed(
+        self, kind: str, method: str, params: dict[str, str], clean: dict[str, str]
+    ) -> None:
+        action = {
+            "type": "before",
+            "params": params | {"deep": {"text": "t"}},
+            "class": kind,
+            "method": method,
+        }
+        line = json.dumps(action).encode() + b"\n"
+        packed = Redactor().redact(_zip(trace_trace=line), "application/zip")
+        told = json.loads(_entries(packed)["trace.trace"])
+        assert told == action | {"params": params | clean | {"deep": {"text": "t"}}}
+
+    def test_the_log_tells_nothing_either(self) -> None:
+        before = {"class": "Frame", "method": "fill", "params": {"selector": "#pwd-field", "value": "hun2"}}
+        lines = [{"message": 'fill("hun2")'}, before, {"message": 'fill("hun2")'}, ["html", "said hun2"]]
+        trace = _zip(trace_trace="\n".join(map(json.dumps, lines)).encode(), resources__a_txt=b"hun2")
+        redactor = Redactor()
+        entries = _entries(redactor.redact(trace, "application/zip"))
+        assert b"hun2" not in b"".join(entries.values())
+        assert b'fill(\\"[redacted]\\")' in entries["trace.trace"]
+        assert redactor.redact_text("hun2") == "[redacted]"
+
+    def test_lines_that_are_no_actions_stay(self) -> None:
+        lines = b'{"params": 1, "method": "fill"}\n{"params" "method"\n["params", "method"]\n{"params": {}}'
+        assert Redactor().redact(_zip(trace_trace=lines), "application/zip") == _zip(trace_trace=lines)
+
     def test_without_secrets_the_very_same(self) -> None:
         trace = _zip(trace_trace=b'{"a": 1}\n', resources__b_png=PNG)
         assert Redactor(values=["hunter2"]).redact(trace, "application/zip") == trace
@@ -289,12 +426,17 @@ VALUES = st.recursive(
     | st.floats(allow_nan=False)
     | st.text(max_size=12)
     | st.sampled_from(
-        ["token=a&b=c", "https://u:p@h/?pwd=1", "x: y", '{"secret": "a"}', "hunter2", "[redacted]"]
+        [
+            *("token=a&b=c", "https://u:p@h/?pwd=1", "x: y", '{"secret": "a"}', "hunter2", "[redacted]"),
+            *(LONG, f"said {LONG}", f"?sid={LONG}", f'{{"otp": "{LONG}"}}', f"Bearer {LONG}"),
+        ]
     ),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["a", "token", "headers", "cookies", "name", "value", "password", "hunter2"])
+            st.sampled_from(
+                ["a", "token", "headers", "cookies", "name", "value", "password", "hunter2", "x-auth", LONG]
+            )
             | st.text(max_size=6),
             inner,
             max_size=4,
@@ -338,6 +480,9 @@ class TestProperties:
                     ":",
                     "[redacted]",
                     "a1b2",
+                    "session=",
+                    "X-Auth: ",
+                    LONG,
                 ]
             ),
             max_size=10,

@@ -52,7 +52,7 @@ def test_a_run_that_was_not_judged_has_no_judgement(tower: Tower) -> None:
 
 def test_planned_faults_that_never_fired(tower: Tower) -> None:
     run = begun(tower, a_drill())
-    tower.add_evidence(run.id, ME, [_firing(PLAN[0]), _firing(PLAN[0])])
+    tower.add_evidence(run.id, ME, [_firing(0), _firing(0)])
     assert tower.view(run.id).unfired == ()
     view = tower.view(finished(tower, run).id)
     assert view.drill
@@ -108,6 +108,23 @@ class TestTrust:
         with pytest.raises(EvidenceDamaged, match="evidence 1 of RUN-1 was changed"):
             tower.evidence_bytes(item)
         with pytest.raises(EvidenceDamaged):
+            tower.view(run.id)
+
+    @pytest.mark.parametrize("kind", ["load", "judgement", "network"])
+    def test_a_row_by_hand_that_proves_something_it_does_not_hold(
+        self, tower: Tower, place: Path, kind: str
+    ) -> None:
+        run = begun(tower)
+        with opened(place) as raw:
+            raw.evidence(run.id, 9, kind, load=1, **({"ending": "held"} if kind == "load" else {}))
+        with pytest.raises(EvidenceDamaged, match="evidence 9 of RUN-1 was changed"):
+            tower.view(run.id)
+
+    def test_a_record_whose_blob_never_was(self, tower: Tower, place: Path) -> None:
+        run = begun(tower)
+        with opened(place) as raw:
+            raw.evidence(run.id, 9, "network", load=1, body=None)
+        with pytest.raises(EvidenceDamaged, match="is missing"):
             tower.view(run.id)
 
     def test_what_retention_took(self, tower: Tower, place: Path) -> None:

@@ -23,6 +23,31 @@ BEGIN
       AND EXISTS (SELECT 1 FROM evidence
                   WHERE run_id = NEW.run_id AND kind = NEW.kind AND load = NEW.load
                     AND kind IN ('load', 'network'));
+
+    SELECT RAISE(ABORT, 'EVIDENCE_IS_MALFORMED')
+    WHERE NEW.seq <= 0 OR NEW.media_type = '' OR NEW.size < 0
+       OR length(NEW.digest) <> 64 OR trim(NEW.digest, '0123456789abcdef') <> ''
+       OR (NEW.body IS NOT NULL AND length(NEW.body) <> NEW.size)
+       OR NEW.at NOT GLOB (SELECT time FROM form)
+       OR NEW.kind NOT IN ('conditions', 'load_started', 'exchanges', 'firing', 'network', 'load',
+                           'cause', 'screenshot', 'aria', 'trace', 'judgement', 'note')
+       OR NEW.load <= 0 OR (NEW.kind IN ('load', 'network') AND NEW.load IS NULL)
+       OR (NEW.kind = 'load') <> (NEW.ending IS NOT NULL)
+       OR NEW.ending NOT IN ('held', 'mismatch', 'blocked', 'check_error', 'unclear', 'held_up',
+                             'harness_error')
+       OR (NEW.signature IS NOT NULL AND NEW.kind <> 'load')
+       OR NEW.signature NOT GLOB (SELECT readable FROM form)
+       OR (NEW.kind = 'cause') <> (NEW.cause IS NOT NULL)
+       OR (NEW.kind = 'cause') <> (NEW.layer IS NOT NULL)
+       OR NEW.cause NOT GLOB (SELECT readable FROM form)
+       OR NEW.layer NOT IN ('network', 'browser', 'model', 'product');
+END;
+
+DROP TRIGGER IF EXISTS evidence_inserted;
+CREATE TRIGGER evidence_inserted AFTER INSERT ON evidence
+BEGIN
+    SELECT RAISE(ABORT, 'EVIDENCE_IS_MALFORMED')
+    WHERE NEW.id <= 0;
 END;
 
 DROP TRIGGER IF EXISTS evidence_update;
@@ -37,9 +62,12 @@ BEGIN
     SELECT RAISE(ABORT, 'EVIDENCE_IS_IMMUTABLE');
 END;
 
--- What the gates accept as proof: rows that point at bytes.
+-- What the gates accept as proof: rows that hold their bytes. A network record may be too large for its
+-- row; then it is a blob, which is held to its digest when it is read.
 DROP VIEW IF EXISTS proof;
 CREATE VIEW proof AS
 SELECT run_id, kind, load, ending, signature, cause, layer
 FROM evidence
-WHERE size > 0 AND length(digest) = 64 AND trim(digest, '0123456789abcdef') = '';
+WHERE size > 0 AND length(digest) = 64 AND trim(digest, '0123456789abcdef') = ''
+  AND CASE WHEN body IS NULL THEN kind = 'network' ELSE length(body) = size END
+  AND CASE WHEN kind IN ('load', 'network') THEN load > 0 ELSE kind IN ('cause', 'judgement') END;

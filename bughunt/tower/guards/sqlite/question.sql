@@ -1,4 +1,7 @@
 -- I2, I3. A Q keeps its key for ever, is ANSWERED by a DONE run only, and outlives its runs.
+-- Its text is what was asked last; what was asked at the time is in each run's CONDITIONS.
+-- Here as in the other files: what CHECKs say is said again, since a raw connection can turn them off,
+-- and a number is looked at after the row is in, since before it a number to come is -1.
 
 DROP TRIGGER IF EXISTS question_insert;
 CREATE TRIGGER question_insert BEFORE INSERT ON question
@@ -13,6 +16,21 @@ BEGIN
 
     SELECT RAISE(ABORT, 'QUESTION_ANSWER_REQUIRES_DONE_RUN')
     WHERE NEW.state = 'ANSWERED';
+
+    SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
+    WHERE NEW.state NOT IN ('OPEN', 'ANSWERED', 'CLOSED')
+       OR NEW.text NOT GLOB (SELECT readable FROM form)
+       OR NEW.drill NOT IN (0, 1)
+       OR (NEW.drill = 1) <> (NEW.plan_fingerprint <> '')
+       OR (NEW.drill = 1) <> (NEW.plan <> '[]')
+       OR NEW.created_at NOT GLOB (SELECT time FROM form);
+END;
+
+DROP TRIGGER IF EXISTS question_inserted;
+CREATE TRIGGER question_inserted AFTER INSERT ON question
+BEGIN
+    SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
+    WHERE NEW.id <= 0;
 END;
 
 DROP TRIGGER IF EXISTS question_update;
@@ -27,6 +45,10 @@ BEGIN
     SELECT RAISE(ABORT, 'QUESTION_ANSWER_REQUIRES_DONE_RUN')
     WHERE NEW.state = 'ANSWERED'
       AND NOT EXISTS (SELECT 1 FROM run WHERE question_id = NEW.id AND state = 'DONE');
+
+    SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
+    WHERE NEW.state NOT IN ('OPEN', 'ANSWERED', 'CLOSED')
+       OR NEW.text NOT GLOB (SELECT readable FROM form);
 END;
 
 DROP TRIGGER IF EXISTS question_delete;

@@ -31,6 +31,18 @@ BEGIN
     WHERE NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
        OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL OR NEW.gate_version IS NOT NULL
        OR NEW.superseded_by IS NOT NULL OR NEW.terminal_at IS NOT NULL OR NEW.started_at IS NOT NULL;
+
+    SELECT RAISE(ABORT, 'RUN_IS_MALFORMED')
+    WHERE NEW.agent = '' OR NEW.owner = ''
+       OR NEW.created_at NOT GLOB (SELECT time FROM form)
+       OR NEW.lease_until NOT GLOB (SELECT time FROM form);
+END;
+
+DROP TRIGGER IF EXISTS run_inserted;
+CREATE TRIGGER run_inserted AFTER INSERT ON run
+BEGIN
+    SELECT RAISE(ABORT, 'RUN_IS_MALFORMED')
+    WHERE NEW.id <= 0;
 END;
 
 DROP TRIGGER IF EXISTS run_update;
@@ -64,25 +76,28 @@ BEGIN
            OR NEW.gate_version IS NOT NULL OR NEW.superseded_by IS NOT NULL
            OR NEW.terminal_at IS NOT NULL);
 
-    -- I5. Blank is what no person could read: every space, break and zero-width sign of Unicode.
-    -- A person's decision that cites a run will be one more way to have the evidence.
+    -- I5. A person's decision that cites a run will be one more way to have the evidence.
     SELECT RAISE(ABORT, 'RUN_DONE_REQUIRES_VERIFIED_LANDING')
     WHERE NEW.state = 'DONE'
       AND NOT (
         NEW.terminal_at IS NOT NULL AND NEW.landed_at IS NOT NULL AND NEW.reason IS NULL
         AND NEW.gate_version IS 1 AND NEW.superseded_by IS NULL
         AND NEW.landing_note IS NOT NULL
-        AND length(trim(NEW.landing_note, char(
-            9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 133, 160, 173, 5760, 6158,
-            8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201, 8202, 8203, 8204, 8205,
-            8206, 8207, 8232, 8233, 8239, 8287, 8288, 10240, 12288, 12644, 65279))) > 0
+        AND NEW.landing_note GLOB (SELECT readable FROM form)
         AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'judgement')
         AND (
             (NEW.verdict IS 'PASS' AND NEW.level IN ('E4', 'E5') AND NEW.level IS NOT NULL
              AND EXISTS (SELECT 1 FROM proof AS held
                          JOIN proof AS network ON network.run_id = held.run_id
                               AND network.load = held.load AND network.kind = 'network'
-                         WHERE held.run_id = NEW.id AND held.kind = 'load' AND held.ending = 'held'))
+                         WHERE held.run_id = NEW.id AND held.kind = 'load' AND held.ending = 'held')
+             -- That would be a BUG that comes and goes. Here any row counts, whatever it holds.
+             AND NOT EXISTS (SELECT 1 FROM evidence AS one
+                             JOIN evidence AS two ON two.run_id = one.run_id AND two.kind = 'load'
+                                  AND two.ending = 'mismatch' AND two.id <> one.id
+                                  AND two.signature IS one.signature
+                             WHERE one.run_id = NEW.id AND one.kind = 'load'
+                               AND one.ending = 'mismatch'))
             OR
             (NEW.verdict IS 'BUG' AND NEW.level IS 'E5'
              AND EXISTS (SELECT 1 FROM proof AS one
@@ -93,7 +108,8 @@ BEGIN
                               AND network_one.kind = 'network' AND network_one.load = one.load
                          JOIN proof AS network_two ON network_two.run_id = two.run_id
                               AND network_two.kind = 'network' AND network_two.load = two.load
-                         WHERE one.run_id = NEW.id AND one.kind = 'load' AND one.ending = 'mismatch'))
+                         WHERE one.run_id = NEW.id AND one.kind = 'load' AND one.ending = 'mismatch'
+                           AND one.signature GLOB (SELECT readable FROM form)))
         ));
 
     SELECT RAISE(ABORT, 'RUN_TERMINAL_REQUIRES_TIME')
@@ -108,7 +124,9 @@ BEGIN
       AND NOT (
         NEW.verdict IS 'ENV_ERROR'
         AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'cause')
-        AND ((SELECT COUNT(DISTINCT load) FROM proof WHERE run_id = NEW.id AND kind = 'load') >= 2
+        AND (((SELECT COUNT(DISTINCT load) FROM proof WHERE run_id = NEW.id AND kind = 'load') >= 2
+              AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'load'
+                          AND ending IN ('blocked', 'mismatch')))
              OR EXISTS (SELECT 1 FROM proof
                         WHERE run_id = NEW.id AND kind = 'cause' AND layer IN ('browser', 'model'))));
 
@@ -117,6 +135,7 @@ BEGIN
               (NEW.reason IN ('CHECK_ERROR', 'HARNESS_ERROR') AND NEW.verdict IS NOT NULL)
               OR (NEW.reason IN ('UNVERIFIED', 'CLAIM_UNREVIEWED') AND NEW.verdict IS NULL)
               OR NEW.reason NOT IN ('ENV_ERROR', 'CHECK_ERROR', 'HARNESS_ERROR', 'UNVERIFIED', 'CLAIM_UNREVIEWED')
+              OR NEW.level IN ('E4', 'E5')
               OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
               OR NEW.gate_version IS NOT NULL))
        OR (NEW.state IN ('CANCELLED', 'SUPERSEDED')
@@ -129,6 +148,15 @@ BEGIN
        OR (NEW.superseded_by IS NOT NULL
            AND NOT EXISTS (SELECT 1 FROM run WHERE id = NEW.superseded_by AND id > NEW.id
                            AND question_id = NEW.question_id));
+
+    SELECT RAISE(ABORT, 'RUN_IS_MALFORMED')
+    WHERE NEW.owner = ''
+       OR NEW.verdict NOT IN ('PASS', 'BUG', 'ENV_ERROR')
+       OR NEW.level NOT IN ('E0', 'E1', 'E2', 'E3', 'E4', 'E5')
+       OR NEW.lease_until NOT GLOB (SELECT time FROM form)
+       OR NEW.started_at NOT GLOB (SELECT time FROM form)
+       OR NEW.terminal_at NOT GLOB (SELECT time FROM form)
+       OR NEW.landed_at NOT GLOB (SELECT time FROM form);
 END;
 
 DROP TRIGGER IF EXISTS run_delete;

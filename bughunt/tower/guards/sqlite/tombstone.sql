@@ -17,6 +17,16 @@ BEGIN
 
     SELECT RAISE(ABORT, 'TOMBSTONE_IS_IMMUTABLE')
     WHERE EXISTS (SELECT 1 FROM tombstone WHERE id = NEW.id OR evidence_id = NEW.evidence_id);
+
+    SELECT RAISE(ABORT, 'TOMBSTONE_IS_MALFORMED')
+    WHERE NEW.why NOT GLOB (SELECT readable FROM form) OR NEW.at NOT GLOB (SELECT time FROM form);
+END;
+
+DROP TRIGGER IF EXISTS tombstone_inserted;
+CREATE TRIGGER tombstone_inserted AFTER INSERT ON tombstone
+BEGIN
+    SELECT RAISE(ABORT, 'TOMBSTONE_IS_MALFORMED')
+    WHERE NEW.id <= 0;
 END;
 
 DROP TRIGGER IF EXISTS tombstone_update;

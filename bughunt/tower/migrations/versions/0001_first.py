@@ -43,6 +43,7 @@ def _question() -> None:
         sa.CheckConstraint(
             "id > 0"
             " AND drill IN (0, 1)"
+            " AND trim(text) <> ''"
             " AND state IN ('OPEN', 'ANSWERED', 'CLOSED')"
             " AND (drill = 1) = (plan_fingerprint <> '')"
             " AND (drill = 1) = (plan <> '[]')",
