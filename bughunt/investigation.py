@@ -108,7 +108,7 @@ class _Attempt:
         self._run = run
         self._ledger = FaultLedger(what.plan)
         self._written_firings = 0
-        self._written_exchanges: set[int] = set()
+        self._written_exchanges: set[tuple[int, bool, bool]] = set()
         self._loads: list[LoadOutcome] = []
         self._writing = asyncio.Lock()
 
@@ -143,6 +143,7 @@ class _Attempt:
             ),
         )
         self._loads.append(outcome)
+        self._written_exchanges.clear()
         for secret in (*outcome.secrets, *(outcome.artifacts.secrets if outcome.artifacts else ())):
             self._tower.redactor.learn(secret)
         await self._write(_load_evidence(outcome), load=number)
@@ -170,11 +171,12 @@ class _Attempt:
             self._written_firings += len(fired)
 
     async def _write_progress(self, number: int, exchanges: Sequence[Exchange]) -> None:
-        """While a load takes long, what has ended is written already: a killed process leaves it behind."""
-        ended = [x for x in exchanges if x.ended is not None and x.id not in self._written_exchanges]
-        if ended:
-            self._written_exchanges.update(x.id for x in ended)
-            progress = _json_evidence(EvidenceKind.EXCHANGES, msgspec.to_builtins(ended), load=number)
+        """While a load takes long, what has come of it is written already: a killed process leaves it behind."""
+        stages = {(x.id, x.responded is not None, x.ended is not None): x for x in exchanges}
+        new = [x for stage, x in stages.items() if stage not in self._written_exchanges]
+        if new:
+            self._written_exchanges |= stages.keys()
+            progress = _json_evidence(EvidenceKind.EXCHANGES, msgspec.to_builtins(new), load=number)
             # A load that ends meanwhile must not break the writing off.
             await asyncio.shield(self._write([progress], load=number))
 

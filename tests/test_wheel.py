@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.misbehaving import refusing_url
+
 ROOT = Path(__file__).parents[1]
 
 CHARTERS = """
@@ -61,6 +63,7 @@ def test_the_wheel_works_beside_a_folder_named_reports(python: Path, tmp_path: P
     run = ("-m", "bughunt", "run", "charters.py", "--base-url", "data:text/html,x")
     refused = _run(python, tmp_path, *run)
     assert (refused.returncode, refused.stdout) == (2, ""), refused.stderr
-    done = _run(python, tmp_path, *run[:-1], "http://127.0.0.1:9", "--json", "--report", "out")
+    with refusing_url() as nobody:
+        done = _run(python, tmp_path, *run[:-1], nobody, "--json", "--report", "out")
     assert '"verdict": "ENV_ERROR"' in done.stdout, done.stderr
     assert "Is it there?" in (tmp_path / "out" / "report.html").read_text()

@@ -30,7 +30,7 @@ class EvidenceKind(StrEnum):
     LOAD_STARTED = "load_started"
     """JSON: a load began. A killed process leaves at least this."""
     EXCHANGES = "exchanges"
-    """JSON: exchanges that ended while a load was still running, written as they happened."""
+    """JSON: exchanges that began, were answered or ended while a load was still running."""
     FIRING = "firing"
     """JSON: one time that a planned fault fired."""
     NETWORK = "network"

@@ -84,14 +84,15 @@ def _evidence(shell: Shell, evidence: Evidence) -> bytes:
         return tower.evidence_bytes(evidence)
 
 
-def _wait_for(shell: Shell, kind: EvidenceKind) -> None:
-    """Until another process has committed such evidence; it tells nobody, so the file is looked at."""
+def _wait_for_exchange(shell: Shell, path: str) -> None:
+    """Until another process has committed it; that process tells nobody, so the file is looked at."""
+    found = "SELECT 1 FROM evidence WHERE kind = 'exchanges' AND CAST(body AS TEXT) LIKE ?"
     for _ in range(600):
         with closing(_database(shell)) as database:
-            if database.execute("SELECT 1 FROM evidence WHERE kind = ?", (kind,)).fetchone():
+            if database.execute(found, (f"%{path}%",)).fetchone():
                 return
         time.sleep(0.05)
-    raise AssertionError(f"no {kind} within 30 s")
+    raise AssertionError(f"{path} was not written within 30 s")
 
 
 def _database(shell: Shell) -> sqlite3.Connection:
@@ -107,7 +108,7 @@ def test_a_killed_process_leaves_what_it_had_and_claims_nothing(
     waiting_shell: Shell, app: WaitingApp, cart: str
 ) -> None:
     process = _started(waiting_shell, app, "--fault", "delay=10ms@**/api/well")
-    _wait_for(waiting_shell, EvidenceKind.EXCHANGES)
+    _wait_for_exchange(waiting_shell, "/api/well")
     process.kill()
     process.communicate()
     (left,) = _views(waiting_shell)

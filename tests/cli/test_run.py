@@ -55,11 +55,10 @@ def test_an_env_error_is_exit_code_3_with_its_causes(shell: Shell, cart: str) ->
     assert len(found["causes"]) == 2
 
 
-@pytest.mark.parametrize(("allowed", "code"), [("1", 0), ("100%", 0), ("99%", 3), ("0", 3)])
-def test_env_errors_can_be_put_up_with(shell: Shell, cart: str, allowed: str, code: int) -> None:
+def test_env_errors_can_be_put_up_with(shell: Shell, cart: str) -> None:
     fault = ("--fault", "503@**/api/cart")
-    done = shell("run", "charters.py::right", "--base-url", cart, *fault, "--max-env-errors", allowed)
-    assert done.code == code
+    done = shell("run", "charters.py::right", "--base-url", cart, *fault, "--max-env-errors", "1")
+    assert done.code == 0
 
 
 def test_a_fault_that_never_fired_is_reported_and_the_verdict_kept(shell: Shell, cart: str) -> None:

@@ -55,6 +55,7 @@ def test_a_firing_tells_what_met_which_request_and_when() -> None:
             url="http://shop.test/a?x=2",
             resource_type="fetch",
             at=NOON,
+            position=0,
             request_index=2,
         ),
     )
