@@ -171,7 +171,7 @@ class _Attempt:
             self._written_firings += len(fired)
 
     async def _write_progress(self, number: int, exchanges: Sequence[Exchange]) -> None:
-        """While a load takes long, what has come of it is written already: a killed process leaves it behind."""
+        """What has come of a long load so far is written already: a killed process leaves it behind."""
         stages = {(x.id, x.responded is not None, x.ended is not None): x for x in exchanges}
         new = [x for stage, x in stages.items() if stage not in self._written_exchanges]
         if new:

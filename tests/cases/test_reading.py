@@ -31,7 +31,6 @@ from tests.servers.answers import (
     Json,
     NeverAnswer,
     NotHttp,
-    Reply,
     Request,
     Reset,
     Route,
@@ -99,7 +98,7 @@ CASES = [
     ),
     *(
         case(f"R5 {e}", BUG, "network", page=WRONG, faults=[f"{e}:times=1@**/api/cart"], loads=(2, 1))
-        for e in NETWORK_ERRORS
+        for e in NETWORK_ERRORS[:2]
     ),
     *(
         case(f"R6 {e}", ENV_ERROR, "network", page=WRONG, faults=[f"{e}@**/api/cart"], loads=(2, 0))
@@ -298,15 +297,3 @@ async def test_an_undeclared_charter_rests_on_every_fetch(look: Looking) -> None
     async with MisbehavingServer(routes) as server:
         looked = await look(server.url, declares_nothing)
     assert (looked.judgement.verdict, looked.judgement.recovered) == (PASS, True)
-
-
-async def test_retry_after_is_asked_for_before_the_next_load(look: Looking) -> None:
-    """A server that says when to come again is obeyed, up to 30 s."""
-    from bughunt.verdict.rules import LoadAgain, decide
-
-    overloaded = Reply(status=503, body="{}", headers={"Retry-After": "120"})
-    async with MisbehavingServer({"/": Html(RIGHT), "/api/cart": overloaded}) as server:
-        looked = await look(server.url, reads_the_cart)
-    again = decide(looked.records[:1])
-    assert isinstance(again, LoadAgain)
-    assert again.retry_after == 30.0

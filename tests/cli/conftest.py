@@ -73,7 +73,7 @@ class Done:
 
 
 class Shell:
-    """Runs `bughunt` in a user's folder: in a process of its own (`start`), or in this one, which is quicker."""
+    """Runs `bughunt` in a user's folder: in a process of its own (`start`) or, quicker, in this one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

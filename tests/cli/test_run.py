@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from junitparser import JUnitXml
 
 from tests.cli.conftest import Shell
