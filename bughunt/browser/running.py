@@ -13,7 +13,8 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from bughunt.browser.network import Network, NetworkError
 from bughunt.browser.recorder import Recorder
-from bughunt.browser.steps import StepLog, recording, timed_out
+from bughunt.browser.steps import StepLog, timed_out
+from bughunt.browser.wrapping import recording
 from bughunt.charters import Charter, Load
 from bughunt.verdict.record import Failure, FailureKind
 

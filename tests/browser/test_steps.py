@@ -14,7 +14,8 @@ from playwright.async_api import Browser, Page, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from bughunt import Network
-from bughunt.browser.steps import StepLog, recording
+from bughunt.browser.steps import StepLog
+from bughunt.browser.wrapping import recording
 from bughunt.verdict.record import FailureKind, LoadRecord
 from tests.browser.making import SOON, asks, record
 from tests.servers import Html, MisbehavingServer, NeverAnswer
