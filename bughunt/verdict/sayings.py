@@ -73,6 +73,7 @@ class Testimony:
         for exchange in load.exchanges:
             self._repeats.setdefault(request_key(exchange), []).append(exchange)
             self._siblings.setdefault(resource_key(exchange), []).append(exchange)
+        self._well: dict[int, bool] = {}
         self._documents = [exchange for exchange in load.exchanges if exchange.main_document]
 
     def says(self, exchange: Exchange) -> Says:
@@ -133,6 +134,12 @@ class Testimony:
         )
 
     def _answered_well(self, x: Exchange) -> bool:
+        """Remembered: each is asked about all of its kind before and after it."""
+        if x.id not in self._well:
+            self._well[x.id] = self._is_answered_well(x)
+        return self._well[x.id]
+
+    def _is_answered_well(self, x: Exchange) -> bool:
         if x.fault_effect is FaultEffect.ANSWER:
             return False
         in_time = x.responded is not None and x.responded <= self._cut
@@ -197,7 +204,7 @@ class Testimony:
     def _by_body(self, x: Exchange) -> Says:
         """Good headers came, and no failure."""
         if not self._ended_before(x, self._cut):
-            return CauseKind.STALLED if self._missed(x) and self._body_is_due(x) else None
+            return CauseKind.STALLED if self._body_is_due(x) and self._missed(x) else None
         if self._empty_by_accident(x):
             return CauseKind.NETWORK
         return CauseKind.LATE if self._too_late(x) else None

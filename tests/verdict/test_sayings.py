@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bughunt.verdict.causality import Causality
-from bughunt.verdict.judgement import CauseKind
+from bughunt.verdict.endings import judge_load
+from bughunt.verdict.judgement import CauseKind, Ending
 from bughunt.verdict.record import FailureKind, FaultEffect
 from bughunt.verdict.sayings import PRODUCT, Testimony
 from tests.verdict.making import (
@@ -519,3 +520,12 @@ def test_a_body_that_the_charter_read_again_after_it_changed_has_not_moved() -> 
     record = load(READ, exchange(id=2, started=3.0, ended=3.2, digest="two"), declarations=(first, second))
     testimony = Testimony(record, Causality(record))
     assert [testimony.moved(d) for d in record.declarations] == [None, None]
+
+
+def test_many_stalled_repetitions_of_one_request_are_judged_at_once() -> None:
+    """Each one's fate rests on the earlier ones': without a memory of it the work would double with each."""
+    stalled = [
+        exchange(id=n, started=n / 100, responded=n / 100, finished=False, ended=None, announced=None)
+        for n in range(200)
+    ]
+    assert judge_load(load(*stalled)).ending is Ending.BLOCKED
