@@ -58,6 +58,7 @@ class LiveExchange:
         self.fault: str | None = None
         self.fault_effect: FaultEffect | None = None
         self.script_async: bool | None = None
+        self.page_closed = False
 
     @property
     def main_document(self) -> bool:
@@ -205,6 +206,13 @@ class Recorder:
     def _on_page(self, page: Page) -> None:
         self._pages.append(page)
         page.on("crash", lambda _: self.note_crash("renderer"))
+        page.on("close", self._on_close)
+
+    def _on_close(self, page: Page) -> None:
+        number = self._pages.index(page)
+        for live in self.exchanges:
+            if live.ended is None and self._page_number(live.first) == number:
+                live.page_closed = True
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self._keep(message.type, message.text)
@@ -288,6 +296,7 @@ class Recorder:
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             fault_effect=live.fault_effect,
+            page_closed=live.page_closed,
             service_worker=live.first.service_worker is not None,
             page=self._page_number(live.first),
         )

@@ -21,15 +21,13 @@ ResourceKey = tuple[str, str, str, str | None]
 RequestKey = tuple[ResourceKey, str, str | None]
 """A resource, the query without what only defeats caches, and what was sent."""
 
-#: Parameters that differ between a request and its repetition: by name (what defeats a cache, which attempt
-#: it is), and by value (a time stamp, a random number, a UUID).
-_VOLATILE = frozenset(
-    {
-        *("_", "t", "ts", "timestamp", "cb", "cachebuster", "nocache", "rand", "random", "nonce"),
-        *("attempt", "retry", "try", "requestid", "request_id", "traceid", "trace_id"),
-    }
-)
-_VOLATILE_VALUE = re.compile(r"\d{10,}|0\.\d{6,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+#: Parameters that differ between a request and its repetition, by name: which attempt it is; and, where their
+#: value is a number, what defeats a cache.
+_ATTEMPT = frozenset({"_", "cb", "cachebuster", "nocache", "nonce", "attempt", "retry", "try"})
+_ATTEMPT |= {"requestid", "request_id", "traceid", "trace_id"}
+_CLOCK = frozenset({"t", "ts", "time", "timestamp", "rand", "random"})
+#: A time stamp since 2020 in seconds or milliseconds, or a random fraction, whatever it is called.
+_VOLATILE_VALUE = re.compile(r"1[6-9]\d{8}(\d{3})?|0\.\d{6,}")
 
 #: Files that browsers fetch for themselves, though the browser's protocol calls them `other`.
 _DECORATION = re.compile(r"\.(ico|png|svg|gif|jpe?g|webp|webmanifest)$|/manifest\.json$", re.IGNORECASE)
@@ -58,12 +56,13 @@ def resource_key(exchange: Exchange) -> ResourceKey:
 def request_key(exchange: Exchange) -> RequestKey:
     """Equal for two exchanges iff one repeats the other."""
     query = parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
-    kept = [
-        (name, value)
-        for name, value in query
-        if name.lower() not in _VOLATILE and not _VOLATILE_VALUE.fullmatch(value)
-    ]
+    kept = [(name, value) for name, value in query if not _volatile(name.lower(), value)]
     return resource_key(exchange), urlencode(kept), exchange.asked
+
+
+def _volatile(name: str, value: str) -> bool:
+    number = value.replace(".", "", 1).isdecimal()
+    return name in _ATTEMPT or (name in _CLOCK and number) or bool(_VOLATILE_VALUE.fullmatch(value))
 
 
 def _incidental(exchange: Exchange) -> bool:

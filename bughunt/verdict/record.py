@@ -102,6 +102,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The planned fault that fired on it, as its spec."""
     fault_effect: FaultEffect | None = None
     """What that fault does."""
+    page_closed: bool = False
+    """True iff its page was closed while it was open: no event tells of its end."""
     service_worker: bool = False
     """True iff a service worker asked, by itself or on the page's behalf."""
     page: int = 0

@@ -6,7 +6,6 @@ not have been shown. Source of the rules: "What a causal exchange says" in docs/
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
@@ -35,6 +34,14 @@ PATIENCE = 1.0
 AT_ONCE = 0.1
 #: Seconds between an abort and an action or a navigation of the charter's that explains it.
 NAVIGATION_WINDOW = 0.3
+#: Seconds after an action of the charter's in which what the page drops is dropped because of it.
+ACTION_WINDOW = 1.0
+#: Seconds by which the end of one request may be told after the beginning of the next: usually, and for
+#: what we answer ourselves.
+EVENT_JITTER, EVENT_SLACK = 0.001, 0.05
+#: Seconds within which two requests were asked at the same time.
+AT_THE_SAME_TIME = 0.005
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Seconds before a step gave up in which an answer came too late to be shown.
 TOO_LATE = 1.0
 
@@ -74,11 +81,14 @@ class Testimony:
             self._repeats.setdefault(request_key(exchange), []).append(exchange)
             self._siblings.setdefault(resource_key(exchange), []).append(exchange)
         self._well: dict[int, bool] = {}
+        failed = load.failure.step if load.failure else None
+        acted = [step.began for step in load.steps if step.acts and step.index != failed]
+        self._last_action = max(acted, default=0.0)
         self._documents = [exchange for exchange in load.exchanges if exchange.main_document]
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
-        if self._healed(exchange):
+        if exchange.page_closed or self._healed(exchange):
             return None
         said = self._by_outcome(exchange)
         if self._only_afterwards(exchange) and (said not in _ENVIRONMENT or self._load.failure is None):
@@ -116,20 +126,45 @@ class Testimony:
     # What happened to one exchange
 
     def _healed(self, exchange: Exchange) -> bool:
-        """It was asked again later, and answered well before the charter gave up."""
-        return self._answered_later(exchange, self._repeats[request_key(exchange)])
+        """It was asked again once its fate was known, and answered well before the charter gave up."""
+        return any(
+            self._repeats_after(other, exchange) and self._answered_well(other)
+            for other in self._repeats[request_key(exchange)]
+        )
 
-    def _answered_later(self, exchange: Exchange, among: Iterable[Exchange]) -> bool:
-        return any(other.started > exchange.started and self._answered_well(other) for other in among)
+    def _repeats_after(self, other: Exchange, exchange: Exchange) -> bool:
+        """Two that are asked at once do not stand in for each other, nor does a write that is asked anew."""
+        if other.started <= exchange.started or other.started < self._fate_known(exchange):
+            return False
+        return exchange.method in SAFE_METHODS or not any(
+            step.acts and exchange.started < step.began <= other.started for step in self._load.steps
+        )
+
+    @staticmethod
+    def _fate_known(x: Exchange) -> float:
+        """From when on the page may have asked again because of what had become of a request."""
+        if x.failure == "net::ERR_ABORTED":
+            return x.started  # the page dropped it itself, for a newer one perhaps
+        known = x.responded if x.failure is None else x.ended
+        if known is None:
+            return x.started + AT_ONCE
+        # The end of what we answer ourselves may be told a little after the beginning of the next request.
+        return max(known - EVENT_SLACK, x.started + AT_THE_SAME_TIME) if x.fault else known - EVENT_JITTER
 
     def _superseded(self, exchange: Exchange) -> bool:
-        """The page dropped it for a newer request of its kind (what was typed so far, another filter)."""
-        return self._answered_later(exchange, self._siblings[resource_key(exchange)])
+        """The page dropped it, on something that the charter did, for a newer request of its kind."""
+        dropped = exchange.ended or 0.0
+        actions = (s for s in self._load.steps if s.acts and s.name not in PAGE_LOADING)
+        on_action = any(s.began <= dropped <= (s.ended or dropped) + ACTION_WINDOW for s in actions)
+        return on_action and any(
+            other.started >= dropped - EVENT_SLACK and self._answered_well(other)
+            for other in self._siblings[resource_key(exchange)]
+        )
 
     def _answered_before(self, exchange: Exchange) -> bool:
-        """The same request had been answered well before this one was asked."""
+        """The same request had been answered well before this one was asked, since the charter last acted."""
         return any(
-            other.started < exchange.started and self._answered_well(other)
+            self._last_action <= other.started < exchange.started and self._answered_well(other)
             for other in self._repeats[request_key(exchange)]
         )
 
@@ -234,7 +269,7 @@ class Testimony:
         if step is None or failure is None or not failure.timed_out or x.ended is None or not step.waits:
             return False
         in_second_half = x.ended >= step.began + (failure.at - step.began) / 2
-        if not in_second_half or failure.at - x.ended >= TOO_LATE:
+        if not in_second_half or failure.at - x.ended >= TOO_LATE or x.ended - x.started < AT_ONCE:
             return False
         return not self._answered_before(x)
 
@@ -248,8 +283,10 @@ class Testimony:
         return None if failure is None or failure.step is None else self._load.steps[failure.step]
 
     def _left_by_charter(self, x: Exchange) -> bool:
-        """The charter moved the page on while the request was open."""
-        return any(doc.navigation_of is not None and self._ended_by(doc, x) for doc in self._documents)
+        """The charter moved the page on while it was open; a write that was cut off counts all the same."""
+        if self._load.failure is not None and x.method not in SAFE_METHODS and self._age(x) >= AT_ONCE:
+            return False
+        return any(self._by_charter(doc) and self._ended_by(doc, x) for doc in self._documents)
 
     def _dropped_after_action(self, x: Exchange) -> bool:
         """The charter did something (a click that leaves a view), and the page dropped what it had asked.
@@ -262,9 +299,23 @@ class Testimony:
             for step in self._load.steps
         )
 
-    def _ended_by(self, document: Exchange, x: Exchange) -> bool:
-        """A navigation that began after the request ended it."""
-        return document.started >= x.started and self._near(document.started, x.ended)
+    def _by_charter(self, document: Exchange) -> bool:
+        """A step caused this navigation: no step that gave up, and a page-loading one its first only."""
+        if document.navigation_of is None:
+            return False
+        step = self._load.steps[document.navigation_of]
+        if step.name in PAGE_LOADING:
+            first = next(doc for doc in self._documents if doc.navigation_of == step.index)
+            return first is document
+        return self._load.failure is None or self._load.failure.step != step.index
+
+    @staticmethod
+    def _ended_by(document: Exchange, x: Exchange) -> bool:
+        """A navigation that began after the request ended it, at the latest when its document came."""
+        if x.ended is None or document.started < x.started:
+            return False
+        came = max(document.started, document.responded or 0.0)
+        return document.started - NAVIGATION_WINDOW <= x.ended <= came + NAVIGATION_WINDOW
 
     @staticmethod
     def _near(one: float | None, other: float | None) -> bool:

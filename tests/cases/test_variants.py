@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import pytest
@@ -228,6 +229,114 @@ VARIANTS = [
         routes={"/": Html(cart_page(also_fetch=["/api/other"])), "/api/cart": WELL, "/api/other": DOWN},
         charter=closes_the_list,
         verdict=PASS,
+    ),
+]
+
+
+def in_turn(*answers: Answer) -> Route:
+    """Again and again: each load meets them in this order."""
+    rounds = itertools.cycle(answers)
+    return lambda request: next(rounds)
+
+
+TWINS = page(
+    TOTAL,
+    script=SHOW
+    + """
+fetch("/api/cart").then((r) => show(r.ok ? 487 : 0));
+fetch("/api/cart").then((r) => r.json());
+""",
+)
+OWN_TIMEOUTS = page(
+    TOTAL,
+    script=SHOW
+    + """
+const price = (n) => fetch(`/api/price?page=${n}`, { signal: AbortSignal.timeout(700) })
+  .then((r) => r.json()).catch(() => ({ v: 0 }));
+Promise.all([1, 2, 3, 4, 5].map(price)).then((all) => show(all.reduce((sum, { v }) => sum + v, 0)));
+""",
+)
+BY_NUMBER = page(
+    TOTAL,
+    script=SHOW
+    + """
+const url = (n) => `/api/price?id=400638133393${n}&page=${n}`;
+const price = (n) => fetch(url(n)).then((r) => (r.ok ? r.json() : { v: 0 }));
+(async () => { let sum = 0; for (const n of [1, 2, 3, 4, 5]) sum += (await price(n)).v; show(sum); })();
+""",
+)
+ADDS = page(
+    f"{TOTAL}<button>Add</button>",
+    script=SHOW
+    + """
+let added = 0;
+document.querySelector("button").addEventListener("click", async () => {
+  const answer = await fetch("/api/add", { method: "POST", body: "{}" });
+  if (answer.ok) show(243.5 * ++added);
+});
+""",
+)
+SORRY = page(
+    TOTAL,
+    script="""
+fetch("/api/cart", { signal: AbortSignal.timeout(700) }).catch(() => { location.href = "/sorry"; });
+""",
+)
+HEARTBEAT = cart_page(
+    wrong_sum=True,
+    extra_html="<script>let n = 0; setInterval(() => fetch(`/api/beat?since=${n++}`), 300);</script>",
+)
+
+
+@charter(question="Are both added?")
+async def adds_twice(page: Page, net: Network) -> None:
+    await page.goto("/")
+    for _ in range(2):
+        async with page.expect_response("**/api/add"):
+            await page.get_by_role("button", name="Add").click()
+    await expect(page.get_by_test_id("total")).to_have_text("487.00", timeout=PATIENCE)
+
+
+@charter(question="Can it be paid?")
+async def pays(page: Page, net: Network) -> None:
+    await page.goto("/")
+    await page.get_by_role("button", name="Pay").click(timeout=PATIENCE)
+
+
+VARIANTS += [
+    Variant(name="asked twice at once, one 503", routes=_cart(TWINS, in_turn(DOWN, WELL)), verdict=ENV_ERROR),
+    Variant(
+        name="the page's own timeout for one of several",
+        routes=_pages(OWN_TIMEOUTS, "/api/price", second_page_is(NeverAnswer())),
+        verdict=ENV_ERROR,
+    ),
+    Variant(
+        name="told apart by long numbers, one 503",
+        routes=_pages(BY_NUMBER, "/api/price", second_page_is(DOWN)),
+        verdict=ENV_ERROR,
+    ),
+    Variant(
+        name="the same write twice, one 503",
+        routes=_pages(ADDS, "/api/add", in_turn(DOWN, WELL)),
+        charter=adds_twice,
+        verdict=ENV_ERROR,
+    ),
+    Variant(
+        name="the same write twice, well",
+        routes=_pages(ADDS, "/api/add", WELL),
+        charter=adds_twice,
+        verdict=PASS,
+    ),
+    Variant(
+        name="the page leaves by itself when it has waited enough",
+        routes={"/": Html(SORRY), "/sorry": Html("<p>Sorry</p>"), "/api/cart": NeverAnswer()},
+        charter=pays,
+        verdict=ENV_ERROR,
+    ),
+    Variant(
+        name="wrong beside a heartbeat that is always new",
+        routes={"/": Html(HEARTBEAT), "/api/cart": WELL, "/api/beat": Json({})},
+        verdict=BUG,
     ),
 ]
 
