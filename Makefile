@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 # Most tests wait for a browser or a clock of its own: more at a time than there are cores.
-WORKERS ?= 8
+WORKERS ?= 6
 
 .PHONY: help setup demo test check format bench clean
 

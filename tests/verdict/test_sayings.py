@@ -265,8 +265,9 @@ def test_a_request_that_was_dropped_as_the_charter_moved_on_says_nothing(
 ) -> None:
     """Within 0.3 s of a navigation that a step of the charter's caused."""
     x = aborted(0.5)
-    next_page = document(f"{APP}/next", id=2, started=1.5 + after)
-    assert says(x, document(navigation_of=None), next_page) is said
+    next_page = document(f"{APP}/next", id=2, started=1.5 + after, navigation_of=1)
+    click = step("Locator.click", index=1, began=1.4, ended=1.5 + after, acts=True)
+    assert says(x, document(), next_page, steps=(step(), click)) is said
 
 
 def test_a_navigation_of_the_pages_own_does_not_excuse_giving_up() -> None:
@@ -533,5 +534,7 @@ def test_many_stalled_repetitions_of_one_request_are_judged_at_once() -> None:
 
 def test_a_page_that_leaves_by_itself_gave_up_although_a_goto_is_still_waiting() -> None:
     """A `goto` explains its first document only."""
-    left = document(f"{APP}/sorry", id=2, started=1.55)
-    assert says(aborted(0.5), document(), left) is CauseKind.GAVE_UP
+    goto = step("Page.goto", index=1, began=0.0, ended=2.0, acts=True)
+    first = document(navigation_of=1)
+    left = document(f"{APP}/sorry", id=2, started=1.55, navigation_of=1)
+    assert says(aborted(0.5), first, left, steps=(step(), goto)) is CauseKind.GAVE_UP
