@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import settings
 from playwright.async_api import Browser
 
 from bughunt.browser.pool import BrowserPool
+
+# The same examples on every run: what fails here fails everywhere. Raise max_examples by hand to search.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

@@ -293,6 +293,8 @@ class Recorder:
             operation=_operation(live.first),
             asked=_asked(live.first),
             script_async=live.script_async,
+            asked_mark=wire.asked if wire else None,
+            known_mark=wire.known if wire else None,
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             fault_effect=live.fault_effect,

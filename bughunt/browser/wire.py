@@ -1,4 +1,4 @@
-"""What only the browser's own protocol tells: bytes received and the protocol spoken.
+"""What only the browser's own protocol tells: bytes received, the protocol spoken, the order of events.
 
 There is no id that Playwright and the protocol share: entries are joined by method, URL and order. Where
 the two saw different numbers of a request (a worker's, say), nothing is claimed about it.
@@ -21,9 +21,11 @@ RequestKey = tuple[str, str]
 class WireEntry:
     """One request as the browser's own protocol told of it."""
 
-    __slots__ = ("protocol", "received")
+    __slots__ = ("asked", "known", "protocol", "received")
 
-    def __init__(self) -> None:
+    def __init__(self, asked: float) -> None:
+        self.asked = asked
+        self.known: float | None = None
         self.received = 0
         self.protocol: str | None = None
 
@@ -44,6 +46,7 @@ class Wire:
             session.on("Network.requestWillBeSent", wire._sent)
             session.on("Network.responseReceived", wire._responded)
             session.on("Network.dataReceived", wire._data)
+            session.on("Network.loadingFailed", wire._failed)
             await session.send("Network.enable")
         except PlaywrightError:
             return cls()
@@ -55,13 +58,21 @@ class Wire:
 
     def _sent(self, event: dict[str, Any]) -> None:  # Any: the protocol's own JSON
         request = event["request"]
-        entry = self._open[event["requestId"]] = WireEntry()
+        redirected = self._open.get(event["requestId"])
+        asked = redirected.asked if redirected is not None else event["timestamp"]
+        entry = self._open[event["requestId"]] = WireEntry(asked)
         self._by_key[request["method"], request["url"]].append(entry)
 
     def _responded(self, event: dict[str, Any]) -> None:
         entry = self._open.get(event["requestId"])
         if entry is not None:
             entry.protocol = event["response"].get("protocol")
+            entry.known = event["timestamp"]
+
+    def _failed(self, event: dict[str, Any]) -> None:
+        entry = self._open.get(event["requestId"])
+        if entry is not None:
+            entry.known = event["timestamp"]
 
     def _data(self, event: dict[str, Any]) -> None:
         entry = self._open.get(event["requestId"])

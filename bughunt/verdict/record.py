@@ -61,6 +61,11 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Playwright's: document, script, fetch, xhr, image, eventsource, ...; `api` for what the charter
     itself asked with `page.request`."""
     started: float
+    asked_mark: float | None = None
+    """When it was asked for, by the browser's own clock: it orders what was asked and what was known within
+    one page, whenever the events arrived. None: not known."""
+    known_mark: float | None = None
+    """When the page could know what had become of it (its failure, else its headers), by that clock."""
     frame_url: str = ""
     """The URL of the frame (or worker's page) that asked."""
     main_document: bool = False

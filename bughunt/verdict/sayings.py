@@ -36,9 +36,8 @@ AT_ONCE = 0.1
 NAVIGATION_WINDOW = 0.3
 #: Seconds after an action of the charter's in which what the page drops is dropped because of it.
 ACTION_WINDOW = 1.0
-#: Seconds by which the end of one request may be told after the beginning of the next: usually, and for
-#: what we answer ourselves.
-EVENT_JITTER, EVENT_SLACK = 0.001, 0.05
+#: Seconds by which the end of what we answer ourselves may be told after the beginning of the next request.
+EVENT_SLACK = 0.05
 #: Seconds within which two requests were asked at the same time.
 AT_THE_SAME_TIME = 0.005
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -134,22 +133,26 @@ class Testimony:
 
     def _repeats_after(self, other: Exchange, exchange: Exchange) -> bool:
         """Two that are asked at once do not stand in for each other, nor does a write that is asked anew."""
-        if other.started <= exchange.started or other.started < self._fate_known(exchange):
+        if not self._asked_knowing(other, exchange):
             return False
         return exchange.method in SAFE_METHODS or not any(
             step.acts and exchange.started < step.began <= other.started for step in self._load.steps
         )
 
     @staticmethod
-    def _fate_known(x: Exchange) -> float:
-        """From when on the page may have asked again because of what had become of a request."""
+    def _asked_knowing(other: Exchange, x: Exchange) -> bool:
+        """The page may have asked the one because of what had become of the other."""
+        if other.started <= x.started:
+            return False
         if x.failure == "net::ERR_ABORTED":
-            return x.started  # the page dropped it itself, for a newer one perhaps
+            return True  # the page dropped it itself, for this one perhaps
+        if other.asked_mark is not None and x.known_mark is not None:
+            return other.asked_mark >= x.known_mark
         known = x.responded if x.failure is None else x.ended
         if known is None:
-            return x.started + AT_ONCE
+            return other.started >= x.started + AT_ONCE
         # The end of what we answer ourselves may be told a little after the beginning of the next request.
-        return max(known - EVENT_SLACK, x.started + AT_THE_SAME_TIME) if x.fault else known - EVENT_JITTER
+        return other.started >= (max(known - EVENT_SLACK, x.started + AT_THE_SAME_TIME) if x.fault else known)
 
     def _superseded(self, exchange: Exchange) -> bool:
         """The page dropped it, on something that the charter did, for a newer request of its kind."""

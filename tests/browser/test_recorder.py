@@ -124,6 +124,31 @@ async def watched_part(browser: Browser, answer: Answer) -> AsyncIterator[Record
         yield recorder
 
 
+ASKS_TWICE_THEN_AGAIN = html_page(
+    "<p></p>",
+    script="""
+const ask = () => fetch("/api/a");
+const both = Promise.all([ask(), ask()]);
+both.then(ask).then(() => { document.querySelector("p").textContent = "done"; });
+""",
+)
+
+
+async def test_the_browsers_clock_orders_what_was_known_and_what_was_asked(browser: Browser) -> None:
+    async def looks(page: Page, net: Network) -> None:
+        await page.goto("/")
+        await expect(page.locator("p")).to_have_text("done")
+
+    async with MisbehavingServer(
+        {"/": Html(ASKS_TWICE_THEN_AGAIN), "/api/a": Json({}, status=503)}
+    ) as server:
+        seen = (await record(browser, server.url, looks)).exchanges
+    first, twin, again = ((x.asked_mark, x.known_mark) for x in seen if x.url.endswith("/api/a"))
+    assert None not in {*first, *twin, *again}
+    assert first[0] <= twin[0] <= first[1]  # type: ignore[operator]  # none of them is None
+    assert max(first[1], twin[1]) <= again[0]  # type: ignore[operator, type-var]  # the same
+
+
 async def test_an_encoded_body_announces_no_length_of_its_own(browser: Browser) -> None:
     """Content-Length counts what is sent, the browser what it unpacked."""
     packed = Reply(body=gzip.compress(b"{}" * 500), headers={"Content-Encoding": "gzip"})

@@ -108,6 +108,8 @@ def records(draw: st.DrawFn, number: int = 1) -> LoadRecord:
         for name in draw(st.lists(st.sampled_from(NAMES), max_size=1))
     )
     declared = draw(st.lists(st.sampled_from(PATTERNS), max_size=2))
+    if not steps:
+        asked = [msgspec.structs.replace(x, navigation_of=None) for x in asked]
     return LoadRecord(
         number=number,
         began_at="2026-01-01T00:00:00+00:00",

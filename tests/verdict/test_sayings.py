@@ -461,6 +461,22 @@ def test_a_later_answer_whose_body_nobody_reads_heals_as_well() -> None:
     assert says(exchange(status=503, method="POST"), unread) is None
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [(7.09, CauseKind.STATUS), (7.11, None)],
+    ids=["before the refusal was known", "after it"],
+)
+def test_the_browsers_clock_says_which_came_first_however_late_the_events(asked: float, said: Any) -> None:
+    refused = exchange(status=503, started=1.0, responded=1.001, ended=1.002, asked_mark=7.0, known_mark=7.1)
+    twin = exchange(id=2, started=1.0009, asked_mark=asked, known_mark=7.3)
+    assert says(refused, twin) is said
+
+
+def test_without_that_clock_a_twin_that_was_told_first_heals_nothing() -> None:
+    refused = exchange(status=503, started=1.0, responded=1.001, ended=1.002)
+    assert says(refused, exchange(id=2, started=1.0009)) is CauseKind.STATUS
+
+
 BY_ANSWER, BY_ABORT = {"fault_effect": FaultEffect.ANSWER}, {"fault_effect": FaultEffect.ABORT}
 BY_WAIT = {"fault_effect": FaultEffect.WAIT, "fault": "timeout@**/api/cart"}
 
