@@ -21,6 +21,7 @@ from msgspec import Struct
 from publicsuffixlist import PublicSuffixList
 
 from bughunt.exceptions import SettingsError
+from bughunt.health import Healthy, find_predicate
 from fault_routes.patterns import PatternError, compiled
 
 __all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
@@ -68,6 +69,8 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     build_meta: str | None = None
     """A `<meta name=...>` of the document that names the build."""
     ignore_https_errors: bool = False
+    healthy: str | None = None
+    """Which predicate says whether a declared answer is healthy: `graphql`, or `module:function`."""
     secrets: tuple[str, ...] = ()
     """What came from the environment and must never be written down. Not a setting."""
 
@@ -75,6 +78,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def own_hosts(self) -> tuple[str, ...]:
         """The app's hosts for the rules: the base URL's registrable domain, on loopback any port."""
         return (_site(self.base_url), *(_host_of(origin) for origin in self.origins))
+
+    @property
+    def healthy_by(self) -> Healthy | None:
+        """The predicate that `healthy` names."""
+        return None if self.healthy is None else find_predicate(self.healthy)
 
     def __repr__(self) -> str:
         return f"Target(name={self.name!r}, base_url={self.base_url!r})"
@@ -196,6 +204,8 @@ def _checked(name: str, target: Target, settings: Settings, environment: Mapping
             compiled(pattern)
         except PatternError as wrong:
             raise SettingsError(f"{where} ignore: {wrong}.") from wrong
+    if target.healthy is not None:
+        find_predicate(target.healthy, Path(settings.root))
     credentials = target.http_credentials
     if credentials is not None:
         credentials = Credentials(

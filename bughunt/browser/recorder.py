@@ -17,9 +17,12 @@ from urllib.parse import parse_qs, urldefrag, urljoin, urlsplit
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
 
+from bughunt.browser.bodies import Body, read_body
+from bughunt.browser.sockets import NOTES_SCRIPT, Sockets
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
-from bughunt.verdict.record import ConsoleLine, Crash, Exchange, FaultEffect, Hop
+from bughunt.health import Answer, Healthy
+from bughunt.verdict.record import ConsoleLine, Content, Crash, Exchange, FaultEffect, Hop
 
 __all__ = ["LiveExchange", "Recorder"]
 
@@ -54,6 +57,9 @@ class LiveExchange:
         self.finished = False
         self.response_headers: dict[str, str] = {}
         self.body: bytes | None = None
+        self.known: Body | None = None
+        self.healthy: bool | None = None
+        self.operation = _operation(request)
         self.reading: asyncio.Task[None] | None = None
         self.fault: str | None = None
         self.fault_effect: FaultEffect | None = None
@@ -74,8 +80,27 @@ class LiveExchange:
 
     @property
     def answered_well(self) -> bool:
-        """Whether it is whole, below 400 and read."""
-        return self.settled and self.finished and self.status is not None and self.status < 400
+        """Whether it is whole, below 400, read, and healthy as far as somebody said what that is."""
+        good = self.status is not None and self.status < 400 and self.healthy is not False
+        return self.settled and self.finished and good
+
+    @property
+    def over_at(self) -> float | None:
+        """When it was answered or failed, whether anybody reads the body or not; None: not yet."""
+        if self.failure is not None:
+            return self.ended
+        return None if self.status is None or _redirects(self) else self.responded
+
+    def answer(self) -> Answer:
+        """What came, as `healthy=` is asked about it."""
+        return Answer(
+            method=self.method,
+            url=self.url,
+            status=self.status or 0,
+            headers=self.response_headers,
+            body=self.body or b"",
+            operation=self.operation,
+        )
 
     @property
     def url(self) -> str:
@@ -91,13 +116,17 @@ class LiveExchange:
 class Recorder:
     """Listens to one context; `changed` is set whenever an exchange begins, answers or ends."""
 
-    def __init__(self, context: BrowserContext, log: StepLog) -> None:
+    def __init__(self, context: BrowserContext, log: StepLog, *, healthy: Healthy | None = None) -> None:
         self.exchanges: list[LiveExchange] = []
         self.console: list[ConsoleLine] = []
         self.crash: Crash | None = None
         self.crashed = asyncio.Event()
         self.changed = asyncio.Event()
         self.declared: set[int] = set()
+        self.sockets = Sockets(log)
+        self.broken_check: Exception | None = None
+        """What `healthy=` raised, where it did."""
+        self._healthy = healthy
         self._log = log
         self._wire: Wire | None = None
         self._pages: list[Page] = []
@@ -112,8 +141,8 @@ class Recorder:
         context.on("weberror", self._on_error)
 
     async def tap(self, context: BrowserContext, page: Page) -> None:
-        """Listen to the charter's own page through the browser's protocol as well."""
-        self._wire = await Wire.tap(context, page)
+        """Listen to the charter's own page through the browser's protocol too, and note how sockets end."""
+        self._wire, _ = await asyncio.gather(Wire.tap(context, page), page.add_init_script(NOTES_SCRIPT))
 
     def note_fault(self, request: Request, spec: str, effect: FaultEffect) -> None:
         """A planned fault fired on this request."""
@@ -152,6 +181,28 @@ class Recorder:
         if reading:
             await asyncio.wait(reading, timeout=5.0)
 
+    def ask_health(self, live: LiveExchange) -> None:
+        """What `healthy=` says of a declared answer; a predicate that raises is a charter that is broken."""
+        if (
+            self._healthy is None
+            or live.healthy is not None
+            or live.body is None
+            or (live.status or 400) >= 400
+        ):
+            return
+        try:
+            live.healthy = bool(self._healthy(live.answer()))
+        except Exception as error:  # noqa: BLE001 - the user's own function
+            live.healthy = True
+            self.broken_check = error
+
+    async def read_documents(self) -> None:
+        """Read the app's own documents where a page came in place of data: which of the two was it?"""
+        if not any(x.known and x.known.content is Content.HTML for x in self.exchanges):
+            return
+        documents = [x for x in self.exchanges if x.main_document and x.finished and x.body is None]
+        await asyncio.gather(*(self._read(x) for x in documents))
+
     def freeze(self) -> tuple[Exchange, ...]:
         """All exchanges as they stand now."""
         wire = self._joined()
@@ -183,6 +234,8 @@ class Recorder:
         if live is not None:
             live.status, live.responded = response.status, self._log.now()
             live.response_headers = response.headers
+            if live.main_document and response.status not in {204, 205}:
+                self.sockets.leave(self._page_number(live.first), by=live.started)
             self._tell()
 
     def _on_finished(self, request: Request) -> None:
@@ -205,6 +258,7 @@ class Recorder:
 
     def _on_page(self, page: Page) -> None:
         self._pages.append(page)
+        self.sockets.listen(page, len(self._pages) - 1)
         page.on("crash", lambda _: self.note_crash("renderer"))
         page.on("close", self._on_close)
 
@@ -213,6 +267,7 @@ class Recorder:
         for live in self.exchanges:
             if live.ended is None and self._page_number(live.first) == number:
                 live.page_closed = True
+        self.sockets.leave(number)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self._keep(message.type, message.text)
@@ -230,6 +285,8 @@ class Recorder:
             live.body = await response.body() if response is not None else None
         except PlaywrightError:
             live.body = None  # the page has moved on; an unread body is no evidence either way
+        if live.body is not None:
+            live.known = read_body(live.body, live.response_headers.get("content-type", ""))
         self._tell()
 
     def _tell(self) -> None:
@@ -290,7 +347,15 @@ class Recorder:
             received=wire.received if wire else (len(live.body) if live.body is not None else None),
             digest=None if live.body is None else hashlib.sha256(live.body).hexdigest(),
             body=self._declared_json(live),
-            operation=_operation(live.first),
+            content=live.known.content if live.known else None,
+            html_mark=live.known.html_mark if live.known else None,
+            sign_in=live.known.sign_in if live.known else False,
+            healthy=live.healthy,
+            messages=wire.messages if wire and live.request.resource_type == "eventsource" else None,
+            hidden_status=wire.hidden_status if wire else None,
+            cors_error=wire.cors_error if wire else None,
+            preflight_status=wire.preflight_status if wire else None,
+            operation=live.operation,
             asked=_asked(live.first),
             script_async=live.script_async,
             asked_mark=wire.asked if wire else None,

@@ -17,7 +17,7 @@ from playwright import async_api
 from playwright.async_api import Error as PlaywrightError
 
 from bughunt.browser.steps import Asked, StepLog
-from bughunt.verdict.record import PAGE_LOADING
+from bughunt.verdict.record import PAGE_LOADING, Step
 
 __all__ = ["recording"]
 
@@ -161,7 +161,7 @@ def _wrapped_manager(kind: str, name: str, original: Callable[..., Any]) -> Call
 class _RecordedManager:
     """`async with page.expect_response(...)`, recorded from its beginning to the end of its wait."""
 
-    def __init__(self, manager: Any, step: AbstractContextManager[None]) -> None:
+    def __init__(self, manager: Any, step: AbstractContextManager[Step]) -> None:
         self._manager = manager
         self._step = step
 

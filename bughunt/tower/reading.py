@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select
 
-from bughunt.exceptions import NoSuchRecord
+from bughunt.exceptions import EvidenceDamaged, NoSuchRecord
 from bughunt.tower import tables
 from bughunt.tower.rows import evidence_from, question_from, run_from
 from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView, Question, Run
-from bughunt.verdict.judgement import Judgement
+from bughunt.verdict.judgement import Judgement, State, Verdict
 from bughunt.verdict.record import LoadRecord, load_from_json
 
-__all__ = ["BytesOf", "body_of", "selected", "views_of"]
+__all__ = ["BytesOf", "body_of", "passing_loads", "selected", "views_of"]
 
 BytesOf = Callable[[Evidence, bytes | None], bytes]
 """The bytes of a piece of evidence, given its row's body."""
@@ -101,6 +102,34 @@ def _contents(
     bodies = {row.id: row.body for row in connection.execute(statement)}
     wanted = [item for items in evidence.values() for item in items if item.kind in _READ]
     return {item.id: bytes_of(item, bodies[item.id]) for item in wanted if item.tombstone is None}
+
+
+def passing_loads(
+    connection: Connection, question: Question, runs: int, bytes_of: BytesOf
+) -> Iterator[LoadRecord]:
+    """The load that held, of the last PASS runs of this charter and target without faults; newest first."""
+    run, asked, key = tables.run, tables.question, question.key
+    passed = (
+        select(run.c.id)
+        .join(asked, asked.c.id == run.c.question_id)
+        .where(
+            asked.c.project == key.project,
+            asked.c.charter == key.charter,
+            asked.c.target == key.target,
+            asked.c.drill == 0,
+            run.c.verdict == Verdict.PASS,
+            run.c.state == State.DONE,
+        )
+        .order_by(run.c.id.desc())
+        .limit(runs)
+    )
+    for run_id in connection.execute(passed).scalars():
+        records = [e for e in _evidence(connection, [run_id])[run_id] if e.kind is EvidenceKind.NETWORK]
+        held = max(records, key=lambda record: record.load or 0, default=None)
+        if held is None or held.tombstone is not None:
+            continue
+        with suppress(msgspec.ValidationError, EvidenceDamaged, NoSuchRecord):
+            yield load_from_json(bytes_of(held, body_of(connection, held)))
 
 
 def body_of(connection: Connection, evidence: Evidence) -> bytes | None:

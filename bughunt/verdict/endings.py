@@ -8,7 +8,14 @@ from bughunt.verdict.causality import Causality
 from bughunt.verdict.judgement import Cause, CauseKind, Ending, Layer, LoadJudgement
 from bughunt.verdict.record import PAGE_LOADING, Crash, Exchange, Failure, FailureKind, LoadRecord, Step
 from bughunt.verdict.sayings import Testimony
-from bughunt.verdict.wording import cause_reason, causes_sentence, failure_sentence, hint
+from bughunt.verdict.wording import (
+    cause_reason,
+    causes_sentence,
+    contradiction_sentence,
+    failure_sentence,
+    hint,
+    socket_reason,
+)
 
 __all__ = ["judge_load"]
 
@@ -42,9 +49,12 @@ class _Evidence:
 
     def held(self) -> LoadJudgement:
         """The charter returned."""
-        blocking = self._causes(x for x in self._load.exchanges if self._causality.declared(x))
+        blocking = (*self._causes(filter(self._is_blocking, self._load.exchanges)), *self._broken_sockets())
         if blocking:
             return _blocked(self._load, "declared exchange", blocking)
+        contradiction = self._contradiction()
+        if contradiction is not None:
+            return contradiction
         if not any(x.status is not None and self._of_the_target(x) for x in self._load.exchanges):
             return _ended(self._load, Ending.CHECK_ERROR, "target not seen", NOTHING_SEEN)
         beside = tuple(
@@ -66,6 +76,7 @@ class _Evidence:
         """The charter raised, or was stopped."""
         causes = (
             *self._causes(x for x in self._load.exchanges if self._causality.causal(x)),
+            *self._broken_sockets(),
             *self._moved(),
         )
         if causes:
@@ -75,6 +86,44 @@ class _Evidence:
             said = failure_sentence(failure)
             return _ended(self._load, Ending.UNCLEAR, "moved on", said, _signature(failure, None))
         return _failed_in_health(self._load, failure)
+
+    def _is_blocking(self, exchange: Exchange) -> bool:
+        """Even if the charter held; a write that the page says has arrived is looked at by itself."""
+        if self._causality.acknowledged(exchange):
+            return self._testimony.says(exchange) in _NOT_OVER
+        return self._causality.declared(exchange)
+
+    def _contradiction(self) -> LoadJudgement | None:
+        """The charter held, and so the page says that a write arrived which failed, or which never left."""
+        by_id = {x.id: x for x in self._load.exchanges}
+        for claim in self._load.acknowledgements:
+            write = None if claim.exchange is None else by_id[claim.exchange]
+            if write is None or self._write_failed(write):
+                said = contradiction_sentence(claim, write)
+                signature = f"L{claim.line} Network.acknowledged {claim.pattern}"
+                return _ended(self._load, Ending.MISMATCH, "contradiction", said, signature)
+        return None
+
+    def _write_failed(self, write: Exchange) -> bool:
+        refused = write.status is not None and write.status >= 400
+        lost = write.failure is not None and write.failure != "net::ERR_ABORTED"
+        return refused or lost or write.healthy is False or self._testimony.says(write) is not None
+
+    def _broken_sockets(self) -> tuple[Cause, ...]:
+        """Where the charter held, only what it declares kept it from knowing."""
+        said = ((s, self._testimony.socket_says(s)) for s in self._load.sockets)
+        return tuple(
+            Cause(
+                kind=kind,
+                load=self._load.number,
+                reason=socket_reason(kind, socket),
+                url=socket.url,
+                failure=socket.failure,
+                declared=self._causality.declares_url(socket.url),
+            )
+            for socket, kind in said
+            if kind is not None and (self._load.failure or self._causality.declares_url(socket.url))
+        )
 
     def _left_behind(self, exchange: Exchange) -> bool:
         """A declared request that ended because the page moved on: nobody knows its answer."""
@@ -113,7 +162,7 @@ class _Evidence:
             fault=exchange.fault,
             exchange=exchange.id,
             declared=declared,
-            hint=hint(kind, exchange, declared=declared) if self._load.failure else None,
+            hint=hint(kind, exchange, self._load, declared=declared),
         )
 
 

@@ -6,25 +6,28 @@ not have been shown. Source of the rules: "What a causal exchange says" in docs/
 
 from __future__ import annotations
 
-from enum import StrEnum
-
+from bughunt.verdict.blame import PRODUCT, Says
 from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
+from bughunt.verdict.contents import ContentRules
 from bughunt.verdict.judgement import CauseKind
-from bughunt.verdict.record import PAGE_LOADING, Declaration, Exchange, FaultEffect, LoadRecord, Step
+from bughunt.verdict.noise import is_noise
+from bughunt.verdict.probing import Probes
+from bughunt.verdict.record import (
+    PAGE_LOADING,
+    SAFE_METHODS,
+    Content,
+    Declaration,
+    Exchange,
+    FaultEffect,
+    LoadRecord,
+    Socket,
+    Step,
+)
+from bughunt.verdict.sockets import StreamRules
 from fault_routes.patterns import matches
 
-__all__ = ["PRODUCT", "Says", "Testimony"]
+__all__ = ["Testimony"]
 
-
-class _Product(StrEnum):
-    PRODUCT = "product"
-
-
-#: The product itself is to blame for how this exchange ended.
-PRODUCT = _Product.PRODUCT
-
-Says = CauseKind | _Product | None
-"""A kind of environment cause, `PRODUCT`, or None: nothing."""
 
 _ENVIRONMENT = frozenset(CauseKind)
 
@@ -40,7 +43,6 @@ ACTION_WINDOW = 1.0
 EVENT_SLACK = 0.05
 #: Seconds within which two requests were asked at the same time.
 AT_THE_SAME_TIME = 0.005
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Seconds before a step gave up in which an answer came too late to be shown.
 TOO_LATE = 1.0
 
@@ -53,6 +55,8 @@ PRODUCT_FAILURES = frozenset(
         "net::ERR_UNSAFE_PORT",
     }
 )
+#: Beginnings of network errors about TLS and its certificates.
+CERTIFICATE_FAILURES = ("net::ERR_CERT_", "net::ERR_SSL_", "net::ERR_BAD_SSL_")
 ENVIRONMENT_STATUS = frozenset({408, 425, 429})
 ACCESS_STATUS = frozenset({401, 403, 407})
 #: Content that is meant to arrive bit by bit: open, or cancelled after some of it, is how it should be.
@@ -65,6 +69,10 @@ STREAM_TYPES = (
 )
 
 
+#: What makes an answer ours, not the server's.
+SPOILING = frozenset({FaultEffect.ANSWER, FaultEffect.LOSE})
+
+
 class Testimony:
     """Answers, for one load, what each of its exchanges says."""
 
@@ -74,6 +82,9 @@ class Testimony:
         self._load = load
         self._causality = causality
         self._cut = load.failure.at if load.failure else load.ended
+        self._probes = Probes(load)
+        self._contents = ContentRules(load, causality, self._probes)
+        self._streams = StreamRules(load, causality)
         self._repeats: dict[RequestKey, list[Exchange]] = {}
         self._siblings: dict[ResourceKey, list[Exchange]] = {}
         for exchange in load.exchanges:
@@ -87,24 +98,47 @@ class Testimony:
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
-        if exchange.page_closed or self._healed(exchange):
+        if exchange.page_closed or self._expected(exchange) or self._healed(exchange):
             return None
         said = self._by_outcome(exchange)
         if self._only_afterwards(exchange) and (said not in _ENVIRONMENT or self._load.failure is None):
             said = self._by_silence(exchange)
-        document = self._causality.document(exchange) and said is not CauseKind.ACCESS
-        return CauseKind.DOCUMENT if document and said in _ENVIRONMENT else said
+        if self._causality.document(exchange):
+            return self._of_document(exchange, said)
+        return None if said in _ENVIRONMENT and self._is_noise(exchange) else said
+
+    def _expected(self, x: Exchange) -> bool:
+        """A planned fault, which this charter must hold despite."""
+        return self._load.resilient and x.fault is not None
+
+    def _of_document(self, x: Exchange, said: Says) -> Says:
+        base = self._probes.at(self._load.scope.base_url)
+        if said is PRODUCT and x.status == 404 and base is not None and base.status == 404:
+            return CauseKind.NOT_DEPLOYED
+        return CauseKind.DOCUMENT if said in _ENVIRONMENT and said is not CauseKind.ACCESS else said
+
+    def _is_noise(self, x: Exchange) -> bool:
+        needed = self._causality.declared(x) or self._causality.acknowledged(x)
+        return not needed and is_noise(x, self._cut, self._load.scope.noise)
 
     def _by_outcome(self, x: Exchange) -> Says:
-        said = self._by_fault(x) or self._by_status(x) or self._by_failure(x)
-        if said is not None or x.failure is not None:
+        said = self._by_fault(x) or self._by_status(x)
+        if said is not None:
             return said
+        if x.resource_type == "eventsource" and (x.status or x.failure):
+            return self._streams.stream_says(x)
+        if x.failure is not None:
+            return self._by_failure(x)
         return self._by_silence(x) if x.status is None else self._by_body(x)
 
     def _only_afterwards(self, x: Exchange) -> bool:
         """Nothing had come of it yet when the charter failed or returned."""
         first = x.responded if x.responded is not None else x.ended
         return first is not None and first > self._cut
+
+    def socket_says(self, socket: Socket) -> CauseKind | None:
+        """What a WebSocket says."""
+        return self._streams.socket_says(socket)
 
     def moved(self, declaration: Declaration) -> Exchange | None:
         """The exchange by which a declared body changed after the charter had read it, if one did."""
@@ -125,7 +159,13 @@ class Testimony:
     # What happened to one exchange
 
     def _healed(self, exchange: Exchange) -> bool:
-        """It was asked again once its fate was known, and answered well before the charter gave up."""
+        """It was asked again once its fate was known, and answered well before the charter gave up.
+
+        A write that failed in the network may have been carried out twice: that excuses nothing that failed.
+        """
+        lost_write = exchange.method not in SAFE_METHODS and exchange.failure is not None
+        if lost_write and (exchange.status or 0) < 400 and self._load.failure is not None:
+            return False
         return any(
             self._repeats_after(other, exchange) and self._answered_well(other)
             for other in self._repeats[request_key(exchange)]
@@ -178,7 +218,8 @@ class Testimony:
         return self._well[x.id]
 
     def _is_answered_well(self, x: Exchange) -> bool:
-        if x.fault_effect is FaultEffect.ANSWER:
+        spoilt = x.healthy is False or x.content is Content.MALFORMED
+        if x.fault_effect in SPOILING or spoilt:
             return False
         in_time = x.responded is not None and x.responded <= self._cut
         if not in_time or x.failure is not None or x.status is None or x.status >= 400:
@@ -191,11 +232,11 @@ class Testimony:
 
     def _by_fault(self, x: Exchange) -> Says:
         """What we broke ourselves is never the product's doing, whatever it looks like."""
-        if x.fault_effect is FaultEffect.ABORT and x.failure is not None:
+        if x.fault_effect in {FaultEffect.ABORT, FaultEffect.LOSE} and x.failure is not None:
             return CauseKind.NETWORK
         if x.fault_effect is FaultEffect.WAIT and x.failure == "net::ERR_ABORTED":
             return CauseKind.GAVE_UP
-        if x.fault_effect is not FaultEffect.ANSWER or x.status is None:
+        if x.fault_effect not in SPOILING or x.status is None:
             return None
         return CauseKind.STATUS if x.status >= 400 else CauseKind.MALFORMED
 
@@ -209,11 +250,35 @@ class Testimony:
     def _by_failure(self, x: Exchange) -> Says:
         if x.failure is None or (x.status is not None and x.status >= 400):
             return None
+        if self._contents.led_to_sign_in(x):
+            return CauseKind.ACCESS
         if x.failure == "net::ERR_ABORTED":
             return self._by_abort(x)
+        if x.failure.startswith(CERTIFICATE_FAILURES):
+            return CauseKind.CERTIFICATE
+        if x.failure == "net::ERR_FAILED" and x.status is None:
+            return self._by_cors(x)
         # The browser's own refusals (`csp`, `mixed-content`) name no network error.
         own_refusal = not x.failure.startswith("net::") and x.resource_type != "api"
         return PRODUCT if own_refusal or x.failure in PRODUCT_FAILURES else CauseKind.NETWORK
+
+    def _by_cors(self, x: Exchange) -> Says:
+        """The browser kept the answer from the page: was it one, and whose?"""
+        probe = self._probes.of(x)
+        refused_before = x.cors_error is not None and x.cors_error.startswith("Preflight")
+        known = x.preflight_status if refused_before else x.hidden_status
+        status = known or (probe.status if probe is not None else None)
+        if status is None:
+            return CauseKind.NETWORK
+        if status >= 500 or status in ENVIRONMENT_STATUS:
+            return CauseKind.STATUS
+        if status in ACCESS_STATUS:
+            return CauseKind.ACCESS
+        return (
+            PRODUCT
+            if x.cors_error is not None or (probe is not None and not probe.shared)
+            else CauseKind.NETWORK
+        )
 
     def _by_abort(self, x: Exchange) -> Says:
         """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
@@ -221,12 +286,24 @@ class Testimony:
         if x.main_document or x.frame_document or left or self._stream_with_content(x):
             return None
         if x.resource_type == "script":
-            return CauseKind.NETWORK if x.status is None else None
+            return self._by_aborted_script(x)
         if x.resource_type not in {"fetch", "xhr"}:
             return None
         if self._age(x) >= AT_ONCE:
             return CauseKind.GAVE_UP
         return None if any(self._ended_by(doc, x) for doc in self._documents) else PRODUCT
+
+    def _by_aborted_script(self, x: Exchange) -> Says:
+        """No page drops a script: a worker's looks so when it could not be had, and the probe knows why."""
+        if x.status is not None:
+            return None
+        probe = self._probes.of(x)
+        status = probe.status if probe is not None else None
+        return PRODUCT if status is not None and self._is_product_status(status) else CauseKind.NETWORK
+
+    @staticmethod
+    def _is_product_status(status: int) -> bool:
+        return 400 <= status < 500 and status not in ENVIRONMENT_STATUS | ACCESS_STATUS
 
     def _by_silence(self, x: Exchange) -> Says:
         """Neither headers nor a failure came, or a planned fault still held the request back."""
@@ -245,6 +322,9 @@ class Testimony:
             return CauseKind.STALLED if self._body_is_due(x) and self._missed(x) else None
         if self._empty_by_accident(x):
             return CauseKind.NETWORK
+        said = self._contents.says(x)
+        if said is not None:
+            return said
         return CauseKind.LATE if self._too_late(x) else None
 
     def _body_is_due(self, x: Exchange) -> bool:

@@ -1,0 +1,81 @@
+"""Known noise: what a charter's passing runs have shown to end badly without any harm."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from bughunt.verdict.causality import Causality
+from bughunt.verdict.record import Exchange, LoadRecord, Noise
+
+__all__ = ["PENDING", "fate", "is_noise", "learn"]
+
+#: Passing runs in which an exchange must have ended in the same failure.
+ENOUGH_RUNS = 5
+
+PENDING = "pending"
+"""The fate of what was still open when the load was over: a charter that held needs no answer of it."""
+
+
+class _Kind(NamedTuple):
+    """Exchanges that are noise, or none, together."""
+
+    method: str
+    url: str
+    operation: str | None
+
+
+def fate(x: Exchange, cut: float) -> str | None:
+    """How an exchange ended badly, as seen at the instant `cut`; None: it did not."""
+    if x.status is not None and x.status >= 400:
+        return str(x.status)
+    if x.failure is not None:
+        return x.failure
+    if x.resource_type == "eventsource" and x.status is not None:
+        return None
+    return None if x.finished and x.ended is not None and x.ended <= cut else PENDING
+
+
+def learn(passing: Sequence[LoadRecord]) -> tuple[Noise, ...]:
+    """What is noise by these loads that held, one of each passing run. Pure.
+
+    A failure must have been seen in 5 runs, a poll that is pending in one; and neither may ever have been
+    answered well in any of them.
+    """
+    seen: defaultdict[_Kind, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    well: set[_Kind] = set()
+    for load in passing:
+        for kind, fates in _fates(load).items():
+            if None in fates:
+                well.add(kind)
+            for known in fates - {None}:
+                seen[kind][str(known)] += 1
+    return tuple(
+        Noise(method=kind.method, url=kind.url, operation=kind.operation, fate=known, runs=runs)
+        for kind, fates in sorted(seen.items(), key=lambda item: tuple(map(str, item[0])))
+        if kind not in well
+        for known, runs in sorted(fates.items())
+        if runs >= (1 if known == PENDING else ENOUGH_RUNS)
+    )
+
+
+def _fates(load: LoadRecord) -> dict[_Kind, set[str | None]]:
+    causality = Causality(load)
+    found: defaultdict[_Kind, set[str | None]] = defaultdict(set)
+    for x in load.exchanges:
+        if x.fault is None and causality.counts(x) and not causality.declared(x) and not x.main_document:
+            found[_kind(x)].add(fate(x, load.ended))
+    return found
+
+
+def is_noise(x: Exchange, cut: float, known: Iterable[Noise]) -> bool:
+    """Whether an exchange ended as it does in passing runs too."""
+    kind, ended = _kind(x), fate(x, cut)
+    return ended is not None and any(
+        (noise.method, noise.url, noise.operation) == kind and noise.fate == ended for noise in known
+    )
+
+
+def _kind(x: Exchange) -> _Kind:
+    return _Kind(x.method, x.url.partition("?")[0], x.operation)

@@ -1,0 +1,91 @@
+"""What WebSockets and event streams say.
+
+Source of the rules: "What a causal exchange says" in docs/explanation/verdicts.md.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bughunt.verdict.causality import Causality, request_key
+from bughunt.verdict.judgement import CauseKind
+from bughunt.verdict.record import Exchange, LoadRecord, Socket
+
+__all__ = ["StreamRules"]
+
+#: Close codes (RFC 6455, 7.4.1, and the IANA registry) of a connection or a server that broke.
+BROKEN_CODES = frozenset({1001, 1006, 1011, 1012, 1013, 1014, 1015})
+
+#: Seconds that a page must have waited on a socket before its silence says anything.
+SILENCE = 0.1
+
+
+class StreamRules:
+    """Answers, for one load, what its sockets and event streams say."""
+
+    def __init__(self, load: LoadRecord, causality: Causality) -> None:
+        self._load = load
+        self._causality = causality
+        self._cut = load.failure.at if load.failure else load.ended
+
+    def socket_says(self, socket: Socket) -> CauseKind | None:
+        """Why a load could not show what was asked, if this socket is why."""
+        declared = self._causality.declares_url(socket.url)
+        may_count = self._causality.is_open and not self._causality.ignored(socket.url)
+        if socket.left or not (declared or may_count):
+            return None
+        if socket.closed is not None and socket.closed <= self._cut:
+            broke = self._broke(socket, declared=declared) and not self._opened_again(socket)
+            return CauseKind.SOCKET if broke else None
+        only_source = not self._other_sources
+        return CauseKind.SILENT if (declared or only_source) and self._is_silent(socket) else None
+
+    def _broke(self, socket: Socket, *, declared: bool) -> bool:
+        if socket.closed_by_page:
+            return False
+        if socket.failure is not None or socket.code in BROKEN_CODES:
+            return True
+        return declared and self._load.failure is not None  # the server hung up before what was waited for
+
+    def _opened_again(self, socket: Socket) -> bool:
+        """The page opened it anew, and that one is well."""
+        return any(
+            other.opened_at >= (socket.closed or 0.0) and other.url == socket.url and other.received
+            for other in self._load.sockets
+            if other.failure is None and (other.closed is None or other.closed > self._cut)
+        )
+
+    def _is_silent(self, socket: Socket) -> bool:
+        """Nothing has come since the page's last frame on it, or at all."""
+        since = socket.opened_at if socket.last_sent is None else socket.last_sent
+        heard = socket.last_received is not None and socket.last_received >= since
+        return self._load.failure is not None and not heard and self._cut - since >= SILENCE
+
+    @cached_property
+    def _other_sources(self) -> bool:
+        """The page asked for data in another way as well."""
+        return any(
+            x.resource_type in {"fetch", "xhr", "eventsource"} and self._causality.counts(x)
+            for x in self._load.exchanges
+        )
+
+    def stream_says(self, x: Exchange) -> CauseKind | None:
+        """What an event stream says that was answered, or that failed in the network."""
+        declared = self._causality.declared(x)
+        if x.failure == "net::ERR_ABORTED" or self._stream_opened_again(x):
+            return None
+        if x.failure is not None:
+            return CauseKind.SOCKET
+        over = x.finished and x.ended is not None and x.ended <= self._cut
+        if over or not declared or x.status is None:
+            return CauseKind.SOCKET if over and declared else None
+        silent = x.messages == 0 and self._load.failure is not None
+        return CauseKind.SILENT if silent and self._cut - x.started >= SILENCE else None
+
+    def _stream_opened_again(self, x: Exchange) -> bool:
+        known = request_key(x)
+        return any(
+            other.started > x.started and request_key(other) == known and other.failure is None
+            for other in self._load.exchanges
+            if other.status is not None and other.status < 400 and not other.finished
+        )
