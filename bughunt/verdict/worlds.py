@@ -72,5 +72,11 @@ def _state_unknown(ended: LoadJudgement, earlier: LoadRecord, write: Exchange) -
         url=write.url,
         hint=f"give the charter reset= or load.unique; what it saw: {ended.reason}",
     )
-    blocked = {"ending": Ending.BLOCKED, "rule": "state unknown", "reason": cause.reason}
-    return msgspec.structs.replace(ended, **blocked, causes=(cause,), signature=None)
+    return msgspec.structs.replace(
+        ended,
+        ending=Ending.BLOCKED,
+        rule="state unknown",
+        reason=cause.reason,
+        causes=(cause,),
+        signature=None,
+    )
