@@ -21,6 +21,7 @@ from bughunt.agents import AGENTS
 from bughunt.bench import demo as experiment
 from bughunt.bench.overhead import measure, measure_growth
 from bughunt.charters import Charter, load_charters
+from bughunt.commands import judging
 from bughunt.doctor import examine
 from bughunt.exceptions import BughuntError, UsageError
 from bughunt.exit_codes import Allowance, ExitCode, exit_code
@@ -63,6 +64,9 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure what bughunt costs.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+app.command("rejudge")(judging.rejudge_command)
+app.add_typer(judging.corpus, name="corpus")
+bench.command("rejudge")(judging.bench_rejudge_command)
 
 #: What people read; with --json, stdout is JSON and nothing else.
 people = Console(stderr=True)

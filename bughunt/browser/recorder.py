@@ -352,7 +352,7 @@ class Recorder:
             sign_in=live.known.sign_in if live.known else False,
             healthy=live.healthy,
             messages=wire.messages if wire and live.request.resource_type == "eventsource" else None,
-            hidden_status=wire.hidden_status if wire else None,
+            hidden_status=wire.hidden_status if wire and live.status is None else None,
             cors_error=wire.cors_error if wire else None,
             preflight_status=wire.preflight_status if wire else None,
             operation=live.operation,

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from bughunt.verdict.record import Exchange, LoadRecord
+from bughunt.verdict.record import SAFE_METHODS, Acknowledgement, Exchange, LoadRecord
 from fault_routes.patterns import matches
 
-__all__ = ["Causality", "RequestKey", "ResourceKey", "is_own", "request_key", "resource_key"]
+__all__ = ["Causality", "RequestKey", "ResourceKey", "is_claimed", "is_own", "request_key", "resource_key"]
 
 ResourceKey = tuple[str, str, str, str | None]
 """Method, host, path without the query, and the operation if the request named one."""
@@ -86,6 +86,12 @@ class _Named(NamedTuple):
             and self.operation in (None, x.operation)
             and matches(self.pattern, x.url)
         )
+
+
+def is_claimed(x: Exchange, claim: Acknowledgement) -> bool:
+    """Whether `net.acknowledged` means an exchange of this kind: a write, unless it names a method."""
+    is_write = claim.method is not None or x.method not in SAFE_METHODS
+    return is_write and _Named(claim.pattern, claim.method, claim.operation).names(x)
 
 
 class Causality:

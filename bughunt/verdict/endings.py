@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bughunt.verdict.causality import Causality
+from bughunt.verdict.causality import Causality, is_claimed
 from bughunt.verdict.judgement import Cause, CauseKind, Ending, Layer, LoadJudgement
-from bughunt.verdict.record import PAGE_LOADING, Crash, Exchange, Failure, FailureKind, LoadRecord, Step
+from bughunt.verdict.record import (
+    PAGE_LOADING,
+    Acknowledgement,
+    Crash,
+    Exchange,
+    Failure,
+    FailureKind,
+    LoadRecord,
+    Step,
+)
 from bughunt.verdict.sayings import Testimony
 from bughunt.verdict.wording import (
     cause_reason,
@@ -90,24 +99,42 @@ class _Evidence:
     def _is_blocking(self, exchange: Exchange) -> bool:
         """Even if the charter held; a write that the page says has arrived is looked at by itself."""
         if self._causality.acknowledged(exchange):
-            return self._testimony.says(exchange) in _NOT_OVER
+            return self._testimony.says(exchange) in _NOT_OVER or self._is_tried_again(exchange)
         return self._causality.declared(exchange)
+
+    def _is_tried_again(self, write: Exchange) -> bool:
+        """The page has sent it anew, and nobody knows yet what will become of that."""
+        claims = (claim for claim in self._load.acknowledgements if claim.exchange == write.id)
+        tries = (x for claim in claims for x in self._writes(claim) if x.id != write.id)
+        return any(self._testimony.says(x) in _NOT_OVER for x in tries)
 
     def _contradiction(self) -> LoadJudgement | None:
         """The charter held, and so the page says that a write arrived which failed, or which never left."""
-        by_id = {x.id: x for x in self._load.exchanges}
         for claim in self._load.acknowledgements:
-            write = None if claim.exchange is None else by_id[claim.exchange]
-            if write is None or self._write_failed(write):
-                said = contradiction_sentence(claim, write)
+            writes = self._writes(claim)
+            if all(map(self._write_failed, writes)):
+                said = contradiction_sentence(claim, writes[-1] if writes else None)
                 signature = f"L{claim.line} Network.acknowledged {claim.pattern}"
                 return _ended(self._load, Ending.MISMATCH, "contradiction", said, signature)
         return None
 
+    def _writes(self, claim: Acknowledgement) -> list[Exchange]:
+        """The write that was waited for, and what the page has sent of its kind since: tried again, or late."""
+        claimed = {a.exchange for a in self._load.acknowledgements}
+        by_time = sorted(self._load.exchanges, key=lambda x: x.started)
+        since = next((x.started for x in by_time if x.id == claim.exchange), claim.ended)
+        return [
+            x
+            for x in by_time
+            if x.id == claim.exchange or (x.started >= since and x.id not in claimed and is_claimed(x, claim))
+        ]
+
     def _write_failed(self, write: Exchange) -> bool:
+        """For certain: what is still under way may yet arrive."""
         refused = write.status is not None and write.status >= 400
         lost = write.failure is not None and write.failure != "net::ERR_ABORTED"
-        return refused or lost or write.healthy is False or self._testimony.says(write) is not None
+        said = self._testimony.says(write)
+        return refused or lost or write.healthy is False or said not in {None, *_NOT_OVER}
 
     def _broken_sockets(self) -> tuple[Cause, ...]:
         """Where the charter held, only what it declares kept it from knowing."""
@@ -207,7 +234,8 @@ def _held_up(load: LoadRecord, failure: Failure, step: Step) -> bool:
     """A page timed out on a document that is whole, because something that is not causal never came."""
     if failure.kind is not FailureKind.TIMEOUT or step.name not in PAGE_LOADING:
         return False
-    documents = [x for x in load.exchanges if x.main_document and x.page == 0]
+    pages = (x for x in load.exchanges if x.main_document and x.page == 0)
+    documents = sorted(pages, key=lambda x: x.started)
     pending = any(x.ended is None or x.ended > failure.at for x in load.exchanges if not x.main_document)
     return bool(documents) and documents[-1].finished and pending
 

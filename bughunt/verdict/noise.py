@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bughunt.verdict.causality import Causality
-from bughunt.verdict.record import Exchange, LoadRecord, Noise
+from bughunt.verdict.record import Exchange, LoadRecord, Noise, Socket
+from bughunt.verdict.sockets import unheard_since
 
-__all__ = ["PENDING", "fate", "is_noise", "learn"]
+__all__ = ["PENDING", "fate", "is_noise", "is_socket_noise", "learn", "socket_fate"]
 
 #: Passing runs in which an exchange must have ended in the same failure.
 ENOUGH_RUNS = 5
@@ -33,8 +34,15 @@ def fate(x: Exchange, cut: float) -> str | None:
     if x.failure is not None:
         return x.failure
     if x.resource_type == "eventsource" and x.status is not None:
-        return None
+        return PENDING if x.messages == 0 else None
     return None if x.finished and x.ended is not None and x.ended <= cut else PENDING
+
+
+def socket_fate(socket: Socket) -> str | None:
+    """The same of a WebSocket: `PENDING` is one that is open and silent."""
+    if socket.closed is not None and not socket.closed_by_page:
+        return socket.failure or str(socket.code)
+    return None if unheard_since(socket) is None else PENDING
 
 
 def learn(passing: Sequence[LoadRecord]) -> tuple[Noise, ...]:
@@ -66,12 +74,23 @@ def _fates(load: LoadRecord) -> dict[_Kind, set[str | None]]:
     for x in load.exchanges:
         if x.fault is None and causality.counts(x) and not causality.declared(x) and not x.main_document:
             found[_kind(x)].add(fate(x, load.ended))
+    for socket in load.sockets:
+        if not socket.left and not causality.declares_url(socket.url):
+            found[_kind_of_socket(socket)].add(socket_fate(socket))
     return found
 
 
 def is_noise(x: Exchange, cut: float, known: Iterable[Noise]) -> bool:
     """Whether an exchange ended as it does in passing runs too."""
-    kind, ended = _kind(x), fate(x, cut)
+    return _is_known(_kind(x), fate(x, cut), known)
+
+
+def is_socket_noise(socket: Socket, known: Iterable[Noise]) -> bool:
+    """Whether a WebSocket ended, or is silent, as it is in passing runs too."""
+    return _is_known(_kind_of_socket(socket), socket_fate(socket), known)
+
+
+def _is_known(kind: _Kind, ended: str | None, known: Iterable[Noise]) -> bool:
     return ended is not None and any(
         (noise.method, noise.url, noise.operation) == kind and noise.fate == ended for noise in known
     )
@@ -79,3 +98,7 @@ def is_noise(x: Exchange, cut: float, known: Iterable[Noise]) -> bool:
 
 def _kind(x: Exchange) -> _Kind:
     return _Kind(x.method, x.url.partition("?")[0], x.operation)
+
+
+def _kind_of_socket(socket: Socket) -> _Kind:
+    return _Kind("GET", socket.url.partition("?")[0], None)

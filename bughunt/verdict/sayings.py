@@ -10,7 +10,7 @@ from bughunt.verdict.blame import PRODUCT, Says
 from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
 from bughunt.verdict.contents import ContentRules
 from bughunt.verdict.judgement import CauseKind
-from bughunt.verdict.noise import is_noise
+from bughunt.verdict.noise import is_noise, is_socket_noise
 from bughunt.verdict.probing import Probes
 from bughunt.verdict.record import (
     PAGE_LOADING,
@@ -94,7 +94,8 @@ class Testimony:
         failed = load.failure.step if load.failure else None
         acted = [step.began for step in load.steps if step.acts and step.index != failed]
         self._last_action = max(acted, default=0.0)
-        self._documents = [exchange for exchange in load.exchanges if exchange.main_document]
+        documents = (exchange for exchange in load.exchanges if exchange.main_document)
+        self._documents = sorted(documents, key=lambda x: x.started)
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
@@ -138,14 +139,16 @@ class Testimony:
 
     def socket_says(self, socket: Socket) -> CauseKind | None:
         """What a WebSocket says."""
-        return self._streams.socket_says(socket)
+        said = self._streams.socket_says(socket)
+        needed = self._causality.declares_url(socket.url)
+        return said if needed or not is_socket_noise(socket, self._load.scope.noise) else None
 
     def moved(self, declaration: Declaration) -> Exchange | None:
         """The exchange by which a declared body changed after the charter had read it, if one did."""
         read = next((x for x in self._load.exchanges if x.id == declaration.exchange), None)
         if read is None or read.digest is None or self._read_again(declaration, read):
             return None
-        for x in self._repeats[request_key(read)]:
+        for x in sorted(self._repeats[request_key(read)], key=lambda x: x.started):
             asked_again = x.started > read.started and matches(declaration.pattern, x.url)
             if asked_again and x.digest not in (None, read.digest) and self._ended_before(x, self._cut):
                 return x

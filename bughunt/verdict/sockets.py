@@ -5,19 +5,27 @@ Source of the rules: "What a causal exchange says" in docs/explanation/verdicts.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from bughunt.verdict.causality import Causality, request_key
 from bughunt.verdict.judgement import CauseKind
 from bughunt.verdict.record import Exchange, LoadRecord, Socket
 
-__all__ = ["StreamRules"]
+__all__ = ["StreamRules", "unheard_since"]
 
 #: Close codes (RFC 6455, 7.4.1, and the IANA registry) of a connection or a server that broke.
 BROKEN_CODES = frozenset({1001, 1006, 1011, 1012, 1013, 1014, 1015})
 
+#: Types of requests by which a page gets its data.
+DATA_TYPES = frozenset({"fetch", "xhr", "eventsource"})
+
 #: Seconds that a page must have waited on a socket before its silence says anything.
 SILENCE = 0.1
+
+
+def unheard_since(socket: Socket) -> float | None:
+    """Since when nothing has come: the page's last frame on it, or its opening; None: something came after."""
+    since = socket.opened_at if socket.last_sent is None else socket.last_sent
+    heard = socket.last_received is not None and socket.last_received >= since
+    return None if heard else since
 
 
 class StreamRules:
@@ -37,8 +45,8 @@ class StreamRules:
         if socket.closed is not None and socket.closed <= self._cut:
             broke = self._broke(socket, declared=declared) and not self._opened_again(socket)
             return CauseKind.SOCKET if broke else None
-        only_source = not self._other_sources
-        return CauseKind.SILENT if (declared or only_source) and self._is_silent(socket) else None
+        needed = declared or self._is_only_source(socket)
+        return CauseKind.SILENT if needed and self._missed(unheard_since(socket)) else None
 
     def _broke(self, socket: Socket, *, declared: bool) -> bool:
         if socket.closed_by_page:
@@ -55,32 +63,30 @@ class StreamRules:
             if other.failure is None and (other.closed is None or other.closed > self._cut)
         )
 
-    def _is_silent(self, socket: Socket) -> bool:
-        """Nothing has come since the page's last frame on it, or at all."""
-        since = socket.opened_at if socket.last_sent is None else socket.last_sent
-        heard = socket.last_received is not None and socket.last_received >= since
-        return self._load.failure is not None and not heard and self._cut - since >= SILENCE
+    def _missed(self, since: float | None) -> bool:
+        """The charter failed, and nothing had come since that instant."""
+        return self._load.failure is not None and since is not None and self._cut - since >= SILENCE
 
-    @cached_property
-    def _other_sources(self) -> bool:
-        """The page asked for data in another way as well."""
-        return any(
-            x.resource_type in {"fetch", "xhr", "eventsource"} and self._causality.counts(x)
-            for x in self._load.exchanges
-        )
+    def _is_only_source(self, source: Socket | Exchange) -> bool:
+        """The page got no data in another way."""
+        asked = (x for x in self._load.exchanges if x is not source and x.resource_type in DATA_TYPES)
+        heard = (s for s in self._load.sockets if s is not source and s.received)
+        return not any(map(self._causality.counts, asked)) and not any(heard)
 
     def stream_says(self, x: Exchange) -> CauseKind | None:
         """What an event stream says that was answered, or that failed in the network."""
-        declared = self._causality.declared(x)
+        if _is_page(x):
+            return CauseKind.WRONG_CONTENT
         if x.failure == "net::ERR_ABORTED" or self._stream_opened_again(x):
             return None
         if x.failure is not None:
             return CauseKind.SOCKET
-        over = x.finished and x.ended is not None and x.ended <= self._cut
-        if over or not declared or x.status is None:
-            return CauseKind.SOCKET if over and declared else None
-        silent = x.messages == 0 and self._load.failure is not None
-        return CauseKind.SILENT if silent and self._cut - x.started >= SILENCE else None
+        declared = self._causality.declared(x)
+        if x.finished and x.ended is not None and x.ended <= self._cut:
+            return CauseKind.SOCKET if declared else None
+        silent = x.status is not None and x.messages == 0
+        needed = silent and (declared or self._is_only_source(x))
+        return CauseKind.SILENT if needed and self._missed(x.started) else None
 
     def _stream_opened_again(self, x: Exchange) -> bool:
         known = request_key(x)
@@ -89,3 +95,9 @@ class StreamRules:
             for other in self._load.exchanges
             if other.status is not None and other.status < 400 and not other.finished
         )
+
+
+def _is_page(x: Exchange) -> bool:
+    """No browser takes it for a stream, and so it failed."""
+    content_type = next((v for k, v in x.response_headers.items() if k.lower() == "content-type"), "")
+    return content_type.lower().startswith("text/html")

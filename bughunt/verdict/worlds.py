@@ -30,7 +30,8 @@ def in_known_worlds(
         unknown = changed_by is not None and not load.fresh and ended.ending is Ending.MISMATCH
         known.append(_state_unknown(ended, *changed_by) if unknown and changed_by else ended)
         if ended.ending is Ending.BLOCKED:
-            write = next(filter(_Writes(load).may_have_arrived, load.exchanges), None)
+            writes = filter(_Writes(load).may_have_arrived, load.exchanges)
+            write = min(writes, key=lambda x: x.started, default=None)
             changed_by = changed_by if write is None else (load, write)
     return tuple(known)
 
