@@ -106,7 +106,7 @@ class _Evidence:
         """The page has sent it anew, and nobody knows yet what will become of that."""
         claims = (claim for claim in self._load.acknowledgements if claim.exchange == write.id)
         tries = (x for claim in claims for x in self._writes(claim) if x.id != write.id)
-        return any(self._testimony.says(x) in _NOT_OVER for x in tries)
+        return any(x.status is None and x.failure is None for x in tries)
 
     def _contradiction(self) -> LoadJudgement | None:
         """The charter held, and so the page says that a write arrived which failed, or which never left."""
@@ -119,7 +119,7 @@ class _Evidence:
         return None
 
     def _writes(self, claim: Acknowledgement) -> list[Exchange]:
-        """The write that was waited for, and what the page has sent of its kind since: tried again, or late."""
+        """The write that was waited for, and what the page sent of its kind after it: again, or late."""
         claimed = {a.exchange for a in self._load.acknowledgements}
         by_time = sorted(self._load.exchanges, key=lambda x: x.started)
         since = next((x.started for x in by_time if x.id == claim.exchange), claim.ended)

@@ -285,6 +285,8 @@ class Testimony:
 
     def _by_abort(self, x: Exchange) -> Says:
         """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
+        if self._left_when_answered(x):
+            return None
         left = self._left_by_charter(x) or self._dropped_after_action(x) or self._superseded(x)
         if x.main_document or x.frame_document or left or self._stream_with_content(x):
             return None
@@ -310,7 +312,8 @@ class Testimony:
 
     def _by_silence(self, x: Exchange) -> Says:
         """Neither headers nor a failure came, or a planned fault still held the request back."""
-        return CauseKind.NO_ANSWER if x.fault or self._missed(x) else None
+        claimed = self._causality.acknowledged(x) and x.ended is None
+        return CauseKind.NO_ANSWER if x.fault or claimed or self._missed(x) else None
 
     def _missed(self, x: Exchange) -> bool:
         """What is still open was waited for: not so a poll under way when the charter had seen enough."""
@@ -383,6 +386,12 @@ class Testimony:
         return self._load.failure is None and any(
             step.acts and step.name not in PAGE_LOADING and self._near(step.ended, x.ended)
             for step in self._load.steps
+        )
+
+    def _left_when_answered(self, x: Exchange) -> bool:
+        """The page had its answer, and moved on without reading the rest of it."""
+        return x.responded is not None and any(
+            document.started >= x.responded and self._ended_by(document, x) for document in self._documents
         )
 
     def _by_charter(self, document: Exchange) -> bool:

@@ -22,7 +22,7 @@ SILENCE = 0.1
 
 
 def unheard_since(socket: Socket) -> float | None:
-    """Since when nothing has come: the page's last frame on it, or its opening; None: something came after."""
+    """Since when nothing has come: the page's last frame on it, or its opening; None: something has."""
     since = socket.opened_at if socket.last_sent is None else socket.last_sent
     heard = socket.last_received is not None and socket.last_received >= since
     return None if heard else since

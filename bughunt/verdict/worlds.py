@@ -50,7 +50,8 @@ class _Writes:
             return True
         if x.status is not None and x.status >= 400:
             return x.status in _UNKNOWN_STATUS
-        return x.status is None or (x.failure is not None and not x.finished)
+        broke_off = x.failure is not None and x.failure != "net::ERR_ABORTED"  # which is the page's own doing
+        return x.status is None or broke_off
 
     def _is_of_the_app(self, x: Exchange) -> bool:
         causality = self._causality
