@@ -222,7 +222,7 @@ class _Loading:
             exchanges=self._recorder.freeze(),
             declarations=tuple(self._net.declarations),
             acknowledgements=tuple(self._net.acknowledgements),
-            sockets=self._recorder.sockets.freeze(),
+            sockets=self._recorder.freeze_sockets(),
             steps=self._log.steps,
             failure=failure,
             crash=self._recorder.crash,

@@ -22,7 +22,7 @@ from bughunt.browser.sockets import NOTES_SCRIPT, Sockets
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
 from bughunt.health import Answer, Healthy
-from bughunt.verdict.record import ConsoleLine, Content, Crash, Exchange, FaultEffect, Hop
+from bughunt.verdict.record import ConsoleLine, Content, Crash, Exchange, FaultEffect, Hop, Socket
 
 __all__ = ["LiveExchange", "Recorder"]
 
@@ -208,6 +208,10 @@ class Recorder:
         wire = self._joined()
         seen = [self._frozen(live, wire.get(live.id)) for live in self.exchanges]
         return tuple(sorted([*seen, *self._asked], key=lambda exchange: exchange.id))
+
+    def freeze_sockets(self) -> tuple[Socket, ...]:
+        """All WebSockets as they stand now."""
+        return self.sockets.freeze(self._wire.handshakes if self._wire is not None else lambda url: ())
 
     def _next_id(self) -> int:
         return len(self.exchanges) + len(self._asked)

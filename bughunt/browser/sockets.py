@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, WebSocket
@@ -65,9 +66,15 @@ class Sockets:
             if live.page == page and live.closed is None and (by is None or live.opened_at < by):
                 live.left = True
 
-    def freeze(self) -> tuple[Socket, ...]:
-        """All sockets as they stand now."""
-        return tuple(live.frozen(number) for number, live in enumerate(self._all))
+    def freeze(self, handshakes: Callable[[str], Sequence[int | None]]) -> tuple[Socket, ...]:
+        """All sockets as they stand now; `handshakes` tells how those to one URL were answered, in order."""
+        answered: dict[int, bool] = {}
+        for url in {live.url for live in self._all}:
+            same = [number for number, live in enumerate(self._all) if live.url == url]
+            known = handshakes(url)
+            if len(known) == len(same):  # else a popup's are among them, of which the protocol does not tell
+                answered |= {number: status is not None for number, status in zip(same, known, strict=True)}
+        return tuple(live.frozen(number, answered.get(number)) for number, live in enumerate(self._all))
 
     async def read_notes(self, page: Page) -> None:
         """Ask the page how its sockets closed, if any did."""
@@ -76,8 +83,14 @@ class Sockets:
         for frame in page.frames:
             with contextlib.suppress(PlaywrightError, TimeoutError):
                 async with asyncio.timeout(PATIENCE):
-                    for url, code, closed_by_page in await frame.evaluate(_READ_NOTES):
-                        self._note(url, code, closed_by_page=closed_by_page)
+                    self._take_down(await frame.evaluate(_READ_NOTES))
+
+    def _take_down(self, notes: object) -> None:
+        """The page could have written into them whatever it likes."""
+        for note in notes if isinstance(notes, list) else ():
+            match note:
+                case [str(url), int(code), bool(closed_by_page)]:
+                    self._note(url, code, closed_by_page=closed_by_page)
 
     def _note(self, url: str, code: int, *, closed_by_page: bool) -> None:
         """Of sockets to one URL the first that closed is the first that was noted."""
@@ -110,13 +123,14 @@ class _LiveSocket:
         socket.on("socketerror", self._on_error)
         socket.on("close", self._on_close)
 
-    def frozen(self, number: int) -> Socket:
+    def frozen(self, number: int, answered: bool | None) -> Socket:
         """As it stands now."""
         return Socket(
             id=number,
             url=self.url,
             opened_at=self.opened_at,
             frame_url=self._frame_url,
+            answered=answered,
             sent=self._frames["sent"],
             last_sent=self._last.get("sent"),
             received=self._frames["received"],

@@ -47,6 +47,8 @@ class Wire:
         self._preflights: dict[str, str] = {}
         """The preflight's id, and that of the request which it was for."""
         self._preflight_answers: dict[str, int] = {}
+        self._handshakes: dict[str, dict[str, int | None]] = {}
+        """Of each WebSocket's URL: the status of each handshake, by its id; None: not answered."""
 
     @classmethod
     async def tap(cls, context: BrowserContext, page: Page) -> Wire:
@@ -60,6 +62,8 @@ class Wire:
             session.on("Network.dataReceived", wire._data)
             session.on("Network.loadingFailed", wire._failed)
             session.on("Network.eventSourceMessageReceived", wire._message)
+            session.on("Network.webSocketCreated", wire._socket_created)
+            session.on("Network.webSocketHandshakeResponseReceived", wire._socket_answered)
             await session.send("Network.enable")
         except PlaywrightError:
             return cls()
@@ -69,11 +73,15 @@ class Wire:
         """What was seen of a request, in the order in which it was sent."""
         return self._by_key.get(key, [])
 
+    def handshakes(self, url: str) -> list[int | None]:
+        """How the handshakes of the WebSockets to one URL were answered, in the order of their asking."""
+        return list(self._handshakes.get(url, {}).values())
+
     # Any in what follows: the protocol's own JSON
 
     def _sent(self, event: dict[str, Any]) -> None:
         request, number = event["request"], event["requestId"]
-        if event.get("type") == "Preflight":
+        if event["initiator"]["type"] == "preflight":
             self._preflights[number] = event["initiator"].get("requestId", "")
             return
         redirected = self._open.get(number)
@@ -116,6 +124,14 @@ class Wire:
         entry = self._open.get(event["requestId"])
         if entry is not None:
             entry.messages += 1
+
+    def _socket_created(self, event: dict[str, Any]) -> None:
+        self._handshakes.setdefault(event["url"], {})[event["requestId"]] = None
+
+    def _socket_answered(self, event: dict[str, Any]) -> None:
+        for answers in self._handshakes.values():
+            if event["requestId"] in answers:
+                answers[event["requestId"]] = event["response"]["status"]
 
     def _data(self, event: dict[str, Any]) -> None:
         entry = self._open.get(event["requestId"])

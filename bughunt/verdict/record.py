@@ -191,6 +191,8 @@ class Socket(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the page asked for it."""
     frame_url: str = ""
     """The URL of the page that asked."""
+    answered: bool | None = None
+    """Whether its handshake was answered, by the browser's own protocol; None: not known."""
     sent: int = 0
     """Frames that the page sent."""
     last_sent: float | None = None

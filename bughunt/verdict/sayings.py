@@ -365,6 +365,9 @@ class Testimony:
     # What happened around it
 
     def _age(self, x: Exchange) -> float:
+        """Seconds until it ended, by the browser's own clock where that is known: busy machines tell late."""
+        if x.failure is not None and x.asked_mark is not None and x.known_mark is not None:
+            return x.known_mark - x.asked_mark
         return (x.ended if x.ended is not None else self._cut) - x.started
 
     def _failed_step(self) -> Step | None:
@@ -389,9 +392,13 @@ class Testimony:
         )
 
     def _left_when_answered(self, x: Exchange) -> bool:
-        """The page had its answer, and moved on without reading the rest of it."""
-        return x.responded is not None and any(
-            document.started >= x.responded and self._ended_by(document, x) for document in self._documents
+        """All of it had come, or its headers had and the page moved on at once, without reading the rest."""
+        if x.responded is None:
+            return False
+        whole = x.announced is not None and x.received is not None and x.received >= x.announced
+        return whole or any(
+            0 <= document.started - x.responded <= NAVIGATION_WINDOW and self._ended_by(document, x)
+            for document in self._documents
         )
 
     def _by_charter(self, document: Exchange) -> bool:

@@ -19,6 +19,8 @@ DATA_TYPES = frozenset({"fetch", "xhr", "eventsource"})
 
 #: Seconds that a page must have waited on a socket before its silence says anything.
 SILENCE = 0.1
+#: Seconds after which a handshake that was not answered says something.
+NEVER_OPENED = 1.0
 
 
 def unheard_since(socket: Socket) -> float | None:
@@ -45,6 +47,8 @@ class StreamRules:
         if socket.closed is not None and socket.closed <= self._cut:
             broke = self._broke(socket, declared=declared) and not self._opened_again(socket)
             return CauseKind.SOCKET if broke else None
+        if socket.answered is False and self._cut - socket.opened_at >= NEVER_OPENED:
+            return CauseKind.SOCKET if self._load.failure is not None else None
         needed = declared or self._is_only_source(socket)
         return CauseKind.SILENT if needed and self._missed(unheard_since(socket)) else None
 
@@ -58,7 +62,9 @@ class StreamRules:
     def _opened_again(self, socket: Socket) -> bool:
         """The page opened it anew, and that one is well."""
         return any(
-            other.opened_at >= (socket.closed or 0.0) and other.url == socket.url and other.received
+            other.opened_at >= (socket.closed or 0.0)
+            and other.url == socket.url
+            and (other.received or other.answered)
             for other in self._load.sockets
             if other.failure is None and (other.closed is None or other.closed > self._cut)
         )

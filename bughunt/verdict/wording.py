@@ -108,10 +108,11 @@ def socket_reason(kind: CauseKind, socket: Socket) -> str:
     name = f"the WebSocket {urlsplit(socket.url).path or '/'}"
     if kind is CauseKind.SILENT:
         return f"{name} was open and delivered nothing"
+    if socket.answered is False and socket.closed is None:
+        return f"{name} could not be opened: its handshake was not answered"
     why = socket.failure or ("" if socket.code is None else f"close code {socket.code}")
-    return f"{name} {'broke' if socket.received else 'could not be opened, or broke'}" + (
-        f" ({why})" if why else ""
-    )
+    broke = "broke" if socket.received or socket.answered else "could not be opened, or broke"
+    return f"{name} {broke} ({why})" if why else f"{name} {broke}"
 
 
 def contradiction_sentence(claim: Acknowledgement, write: Exchange | None) -> str:
