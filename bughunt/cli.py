@@ -11,6 +11,7 @@ import typer
 
 from bughunt import __version__
 from bughunt.commands import investigating, judging, machine, records
+from bughunt.commands.gate import gate_command
 from bughunt.commands.output import people
 from bughunt.exceptions import BughuntError, UsageError
 from bughunt.exit_codes import ExitCode
@@ -30,6 +31,7 @@ bench = typer.Typer(help="Measure what bughunt costs.", no_args_is_help=True)
 
 app.command("run")(investigating.run_command)
 app.command("demo")(investigating.demo_command)
+app.command("gate")(gate_command)
 app.command("show")(records.show_command)
 app.command("report")(records.report_command)
 app.command("rejudge")(judging.rejudge_command)

@@ -207,7 +207,7 @@ def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
         "plan": [fault.spec for fault in what.plan.faults],
         "rules_version": RULES_VERSION,
         "resilient": what.charter.resilient,
-        "ticket": what.charter.ticket,
+        "known_as": what.charter.ticket,
         "known_until": what.charter.known_until and what.charter.known_until.isoformat(),
     }
 

@@ -45,7 +45,7 @@ def runs_json(views: Sequence[InvestigationView], failures: Sequence[str] = ()) 
 
 def investigation_json(view: InvestigationView) -> JsonObject:
     """One run as `bughunt run --json` prints it; strings only, numbers, lists and None in it."""
-    return _cleaned(_essence(view) | _extras(view))
+    return _cleaned(_essence(view) | _extras(view) | {"known_bug": _known_bug_json(view)})
 
 
 def _essence(view: InvestigationView) -> JsonObject:
@@ -127,6 +127,12 @@ def _row_json(row: DemoRow) -> JsonObject:
         "confirmations": row.confirmations,
         "causes": [cause_json(cause) for cause in row.causes],
     }
+
+
+def _known_bug_json(view: InvestigationView) -> JsonObject | None:
+    """The ticket that the charter has, whatever the verdict; `outcome` says whether a BUG is a known one."""
+    known = view.known_bug
+    return None if known is None else {"ticket": known.ticket, "until": known.until.isoformat()}
 
 
 def _word(value: str | None) -> str | None:

@@ -18,6 +18,7 @@ from bughunt.reports.outcomes import (
     loads_in_words,
     outcome_of,
     sentence_of,
+    ticket_in_words,
 )
 from bughunt.reports.texts import clip, counted, one_line, seconds, size, when
 from bughunt.reports.timeline import Axis, Timeline, axis_of, timeline_of
@@ -31,7 +32,7 @@ __all__ = ["Badge", "CauseCard", "EvidenceRow", "FaultLine", "LoadCard", "Sectio
 _MESSAGE = 4_000
 """Characters of a failure's message and of a console line at most."""
 _CONSOLE_LINES = 200
-_QUIET = frozenset({Outcome.PASS, Outcome.CLAIMS_PASS, Outcome.SUPERSEDED})
+_QUIET = frozenset({Outcome.PASS, Outcome.CLAIMS_PASS, Outcome.SUPERSEDED, Outcome.KNOWN_BUG})
 
 _LOOKS: dict[Outcome, str] = {
     Outcome.BUG: "bug",
@@ -176,6 +177,7 @@ def _facts(view: InvestigationView) -> tuple[tuple[str, str], ...]:
     traits = ("intermittent", "recovered", "degraded")
     landing = f"{when(run.landed_at)}: {run.landing_note}" if run.landed_at else "none"
     told = {
+        "Ticket": ticket_in_words(view),
         "Rule": f"{judgement.rule} (rules {run.rules_version})" if judgement else None,
         "Evidence": f"{level}, {LEVEL_WORDS[level]}" if level else None,
         "Nature": ", ".join(t for t in traits if judgement is not None and getattr(judgement, t)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, func, select
 from bughunt.exceptions import EvidenceDamaged, NoSuchRecord
 from bughunt.tower import tables
 from bughunt.tower.rows import evidence_from, question_from, run_from
-from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView, Question, Run
+from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView, KnownBug, Question, Run
 from bughunt.verdict.judgement import Judgement, State, Verdict
 from bughunt.verdict.record import LoadRecord, load_from_json
 
@@ -24,7 +24,7 @@ BytesOf = Callable[[Evidence, bytes | None], bytes]
 
 _READ = (
     *(EvidenceKind.NETWORK, EvidenceKind.JUDGEMENT, EvidenceKind.NOTE, EvidenceKind.FIRING),
-    *(EvidenceKind.LOAD, EvidenceKind.CAUSE),
+    *(EvidenceKind.LOAD, EvidenceKind.CAUSE, EvidenceKind.CONDITIONS),
 )
 """What a view is made from, and what its verdict stands on: read, and held to its digest, each time.
 
@@ -159,6 +159,7 @@ def _view(
         evidence=tuple(evidence),
         unfired=_unfired(question, run, [data for _, data in of(EvidenceKind.FIRING)]),
         notes=(*notes, *unreadable),
+        known_bug=_known_bug([data for _, data in of(EvidenceKind.CONDITIONS)]),
     )
 
 
@@ -170,6 +171,25 @@ def _loads(records: Sequence[tuple[Evidence, bytes]]) -> tuple[list[LoadRecord],
         except msgspec.ValidationError as error:  # of another version, or redacted beyond recognition
             unreadable.append(f"The record of load {item.load} cannot be read: {error}.")
     return sorted(loads, key=lambda load: load.number), unreadable
+
+
+class _Conditions(msgspec.Struct):
+    """What is read here of the CONDITIONS; older versions wrote neither.
+
+    The ticket is not written as `ticket`: a field of that name is a secret (it signs in), and taken out.
+    """
+
+    known_as: str | None = None
+    known_until: date | None = None
+
+
+def _known_bug(conditions: Sequence[bytes]) -> KnownBug | None:
+    for data in conditions:
+        with suppress(msgspec.ValidationError):  # redacted beyond recognition
+            told = msgspec.json.decode(data, type=_Conditions)
+            if told.known_as is not None and told.known_until is not None:
+                return KnownBug(ticket=told.known_as, until=told.known_until)
+    return None
 
 
 class _Firing(msgspec.Struct):

@@ -17,8 +17,8 @@ from fault_routes import (
     FaultSpecError,
     FirstN,
     HtmlInsteadOfJson,
-    MalformedJson,
     LostAnswer,
+    MalformedJson,
     NoAnswer,
     Nth,
     PatternError,
@@ -110,7 +110,9 @@ EFFECTS: st.SearchStrategy[Effect] = st.one_of(
         content_type=st.none() | HEADER_VALUES,
         headers=st.lists(st.tuples(st.text("aB9-_!~", min_size=1), HEADER_VALUES)).map(tuple),
     ),
-    st.sampled_from([NoAnswer(), LostAnswer(), TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody()]),
+    st.sampled_from(
+        [NoAnswer(), LostAnswer(), TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody()]
+    ),
 )
 
 
