@@ -38,6 +38,7 @@ NOTES_SCRIPT = """
       return socket;
     },
   });
+  WebSocket.prototype.constructor = WebSocket;
 })();
 """
 

@@ -16,6 +16,8 @@ __all__ = [
 
 #: Milliseconds that expectations wait: twice what the app allows itself.
 WAIT = 2000
+#: Milliseconds that an action may take: pages have what they act on from the start, but machines are busy.
+ACT = 5_000
 
 SESSION = "**/api/session"
 ACCOUNT = "**/api/account"
@@ -47,7 +49,7 @@ async def refuses_a_wrong_password(page: Page, net: Network) -> None:
 async def signs_out_for_good(page: Page, net: Network) -> None:
     await _sign_in(page, net)
     await net.json(ACCOUNT, timeout=WAIT / 1000)
-    await page.get_by_role("button", name="Sign out").click(timeout=WAIT)
+    await page.get_by_role("button", name="Sign out").click(timeout=ACT)
     await net.acknowledged(SESSION, method="DELETE")
     await _is_at(page, "Sign in")
     await page.goto("/account")
@@ -58,8 +60,8 @@ async def signs_out_for_good(page: Page, net: Network) -> None:
 async def keeps_a_new_nickname(page: Page, net: Network, load: Load) -> None:
     await _sign_in(page, net)
     await net.json(ACCOUNT, timeout=WAIT / 1000)
-    await page.get_by_label("Nickname").fill(load.unique, timeout=WAIT)
-    await page.get_by_role("button", name="Save").click(timeout=WAIT)
+    await page.get_by_label("Nickname").fill(load.unique, timeout=ACT)
+    await page.get_by_role("button", name="Save").click(timeout=ACT)
     await net.acknowledged("**/api/account/nickname", method="PUT")
     await expect(page.get_by_test_id("status")).to_have_text("Saved", timeout=WAIT)
     await page.reload()
@@ -75,9 +77,9 @@ async def _sign_in(page: Page, net: Network) -> None:
 
 
 async def _fill_in(page: Page, password: str) -> None:
-    await page.get_by_label("Name").fill("ada", timeout=WAIT)
-    await page.get_by_label("Password").fill(password, timeout=WAIT)
-    await page.get_by_role("button", name="Sign in").click(timeout=WAIT)
+    await page.get_by_label("Name").fill("ada", timeout=ACT)
+    await page.get_by_label("Password").fill(password, timeout=ACT)
+    await page.get_by_role("button", name="Sign in").click(timeout=ACT)
 
 
 async def _is_at(page: Page, heading: str) -> None:

@@ -18,6 +18,8 @@ __all__ = [
 
 #: Milliseconds that expectations wait: twice what the app allows itself.
 WAIT = 2000
+#: Milliseconds that an action may take: pages have what they act on from the start, but machines are busy.
+ACT = 5_000
 #: An order is sent a second time where the first one went unanswered.
 ORDER_WAIT = 4000
 
@@ -83,5 +85,5 @@ async def _order_two_teapots(page: Page, load: Load) -> None:
     await page.goto(f"/?customer={load.unique}")
     await expect(page.get_by_role("button", name="Order")).to_be_visible(timeout=WAIT)
     await page.get_by_label("Product").select_option("teapot", timeout=WAIT)
-    await page.get_by_label("Quantity").fill("2", timeout=WAIT)
-    await page.get_by_role("button", name="Order").click(timeout=WAIT)
+    await page.get_by_label("Quantity").fill("2", timeout=ACT)
+    await page.get_by_role("button", name="Order").click(timeout=ACT)

@@ -12,6 +12,8 @@ __all__ = ["deletes_an_item", "keeps_an_item", "saves_an_item", "tells_what_was_
 
 #: Milliseconds that expectations wait: twice what the app allows itself.
 WAIT = 2000
+#: Milliseconds that an action may take: pages have what they act on from the start, but machines are busy.
+ACT = 5_000
 
 ITEMS = "**/api/lists/*/items"
 ITEM = "**/api/lists/*/items/*"
@@ -38,7 +40,7 @@ async def ticks_an_item_off(page: Page, net: Network, load: Load) -> None:
     await _open(page, load)
     await _add(page, net, "Buy milk")
     await _add(page, net, "Call Ada")
-    await page.get_by_role("checkbox", name="Buy milk").first.click(timeout=WAIT)
+    await page.get_by_role("checkbox", name="Buy milk").first.click(timeout=ACT)
     await net.acknowledged(ITEM, method="PATCH")
     await _is_saved(page)
     await expect(page.get_by_test_id("left")).to_have_text("1 left", timeout=WAIT)
@@ -53,7 +55,7 @@ async def deletes_an_item(page: Page, net: Network, load: Load) -> None:
     await _open(page, load)
     await _add(page, net, "Buy milk")
     await _add(page, net, "Call Ada")
-    await page.get_by_role("button", name="Delete Buy milk").first.click(timeout=WAIT)
+    await page.get_by_role("button", name="Delete Buy milk").first.click(timeout=ACT)
     await net.acknowledged(ITEM, method="DELETE")
     await _is_saved(page)
     await page.reload()
@@ -88,8 +90,8 @@ async def _add(page: Page, net: Network, text: str) -> None:
 
 
 async def _submit(page: Page, text: str) -> None:
-    await page.get_by_label("New item").fill(text, timeout=WAIT)
-    await page.get_by_role("button", name="Add").click(timeout=WAIT)
+    await page.get_by_label("New item").fill(text, timeout=ACT)
+    await page.get_by_role("button", name="Add").click(timeout=ACT)
 
 
 async def _is_saved(page: Page) -> None:

@@ -10,13 +10,16 @@ from bughunt.verdict.causality import Causality
 from bughunt.verdict.record import Exchange, LoadRecord, Noise, Socket
 from bughunt.verdict.sockets import unheard_since
 
-__all__ = ["PENDING", "fate", "is_noise", "is_socket_noise", "learn", "socket_fate"]
+__all__ = ["OPEN", "PENDING", "fate", "is_noise", "is_socket_noise", "learn", "socket_fate"]
 
 #: Passing runs in which an exchange must have ended in the same failure.
 ENOUGH_RUNS = 5
 
 PENDING = "pending"
-"""The fate of what was still open when the load was over: a charter that held needs no answer of it."""
+"""The fate of what had no answer when the load was over: a charter that held needs none."""
+
+OPEN = "open"
+"""The fate of what was answered, and whose body did not end: perhaps because the page never reads it."""
 
 
 class _Kind(NamedTuple):
@@ -35,13 +38,15 @@ def fate(x: Exchange, cut: float) -> str | None:
         return x.failure
     if x.resource_type == "eventsource" and x.status is not None:
         return PENDING if x.messages == 0 else None
-    return None if x.finished and x.ended is not None and x.ended <= cut else PENDING
+    if x.finished and x.ended is not None and x.ended <= cut:
+        return None
+    return PENDING if x.responded is None or x.responded > cut else OPEN
 
 
 def socket_fate(socket: Socket) -> str | None:
     """The same of a WebSocket: `PENDING` is one that is open and silent."""
-    if socket.closed is not None and not socket.closed_by_page:
-        return socket.failure or str(socket.code)
+    if socket.closed is not None:
+        return None if socket.closed_by_page else socket.failure or str(socket.code)
     return None if unheard_since(socket) is None else PENDING
 
 
@@ -49,7 +54,7 @@ def learn(passing: Sequence[LoadRecord]) -> tuple[Noise, ...]:
     """What is noise by these loads that held, one of each passing run. Pure.
 
     A failure must have been seen in 5 runs, a poll that is pending in one; and neither may ever have been
-    answered well in any of them.
+    answered well in any of them, nor what is pending have been answered at all.
     """
     seen: defaultdict[_Kind, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     well: set[_Kind] = set()
@@ -64,7 +69,8 @@ def learn(passing: Sequence[LoadRecord]) -> tuple[Noise, ...]:
         for kind, fates in sorted(seen.items(), key=lambda item: tuple(map(str, item[0])))
         if kind not in well
         for known, runs in sorted(fates.items())
-        if runs >= (1 if known == PENDING else ENOUGH_RUNS)
+        if runs >= (1 if known in {PENDING, OPEN} else ENOUGH_RUNS)
+        if known != PENDING or OPEN not in fates
     )
 
 

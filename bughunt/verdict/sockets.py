@@ -55,8 +55,8 @@ class StreamRules:
     def _broke(self, socket: Socket, *, declared: bool) -> bool:
         if socket.closed_by_page:
             return False
-        if socket.failure is not None or socket.code in BROKEN_CODES:
-            return True
+        if socket.failure is not None or socket.code is None or socket.code in BROKEN_CODES:
+            return True  # without a code nobody knows that it ended well: a busy page hands over none
         return declared and self._load.failure is not None  # the server hung up before what was waited for
 
     def _opened_again(self, socket: Socket) -> bool:
