@@ -104,8 +104,8 @@ class Network:
         Call it after the action that saves, and then expect what the page says ("Saved"). The load ends in a
         contradiction, a mismatch, if the charter holds although that write failed or never left.
 
-        It waits, at most `timeout` seconds, until the write was answered or failed, and 500 ms more for
-        another one; 2 s for one that never leaves. A write is any method but GET, HEAD and OPTIONS unless
+        It waits until the write was answered or failed, at most `timeout` seconds, and 500 ms more for
+        another one; 2 s, whatever `timeout` is, for one that never leaves. A write is any method but GET, HEAD and OPTIONS unless
         `method` says otherwise; one that an earlier call waited for is not taken again. Raises nothing but
         `fault_routes.PatternError` for a pattern that is none.
         """

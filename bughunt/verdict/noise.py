@@ -47,6 +47,8 @@ def socket_fate(socket: Socket) -> str | None:
     """The same of a WebSocket: `PENDING` is one that is open and silent."""
     if socket.closed is not None:
         return None if socket.closed_by_page else socket.failure or str(socket.code)
+    if socket.answered is False:
+        return "unanswered"
     return None if unheard_since(socket) is None else PENDING
 
 

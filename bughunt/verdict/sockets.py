@@ -60,11 +60,11 @@ class StreamRules:
         return declared and self._load.failure is not None  # the server hung up before what was waited for
 
     def _opened_again(self, socket: Socket) -> bool:
-        """The page opened it anew, and that one is well."""
+        """The page opened it anew, and that one is well: not so one of a page that opens them ever again."""
         return any(
             other.opened_at >= (socket.closed or 0.0)
             and other.url == socket.url
-            and (other.received or other.answered)
+            and (other.received or (other.answered and self._cut - other.opened_at >= SILENCE))
             for other in self._load.sockets
             if other.failure is None and (other.closed is None or other.closed > self._cut)
         )
