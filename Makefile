@@ -18,11 +18,12 @@ setup: .venv/ready  ## A .venv with the package, and a browser
 demo: setup     ## The seven scenarios, naive beside careful, and a report
 	@$(BIN)/bughunt demo
 
-test: setup     ## All tests, in random order
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not real_apps"
+test: setup     ## The tests, in random order
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not thorough and not real_apps"
 
-test-all: test  ## And those with real web applications, which are installed for them
+test-all: setup ## And all variants, and real web applications, which are installed for them
 	@scripts/make-apps
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not real_apps"
 	@$(BIN)/python -m pytest -n 2 -m real_apps
 
 check: .venv/ready  ## Format, lint, types, layers

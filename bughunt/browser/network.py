@@ -105,9 +105,9 @@ class Network:
         contradiction, a mismatch, if the charter holds although that write failed or never left.
 
         It waits until the write was answered or failed, at most `timeout` seconds, and 500 ms more for
-        another one; 2 s, whatever `timeout` is, for one that never leaves. A write is any method but GET, HEAD and OPTIONS unless
-        `method` says otherwise; one that an earlier call waited for is not taken again. Raises nothing but
-        `fault_routes.PatternError` for a pattern that is none.
+        another one; 2 s, whatever `timeout` is, for one that never leaves. A write is any method but GET,
+        HEAD and OPTIONS unless `method` says otherwise; one that an earlier call waited for is not taken
+        again. Raises nothing but `fault_routes.PatternError` for a pattern that is none.
         """
         compiled(pattern)
         wanted = _Wanted(pattern, method, operation, writes=method is None)

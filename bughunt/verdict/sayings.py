@@ -9,6 +9,7 @@ from __future__ import annotations
 from bughunt.verdict.blame import PRODUCT, Says
 from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
 from bughunt.verdict.contents import ContentRules
+from bughunt.verdict.departures import Departures
 from bughunt.verdict.judgement import CauseKind
 from bughunt.verdict.noise import is_noise, is_socket_noise
 from bughunt.verdict.probing import Probes
@@ -35,8 +36,6 @@ _ENVIRONMENT = frozenset(CauseKind)
 PATIENCE = 1.0
 #: Seconds within which a page that drops its own request did not wait for an answer.
 AT_ONCE = 0.1
-#: Seconds between an abort and an action or a navigation of the charter's that explains it.
-NAVIGATION_WINDOW = 0.3
 #: Seconds after an action of the charter's in which what the page drops is dropped because of it.
 ACTION_WINDOW = 1.0
 #: Seconds by which the end of what we answer ourselves may be told after the beginning of the next request.
@@ -94,8 +93,7 @@ class Testimony:
         failed = load.failure.step if load.failure else None
         acted = [step.began for step in load.steps if step.acts and step.index != failed]
         self._last_action = max(acted, default=0.0)
-        documents = (exchange for exchange in load.exchanges if exchange.main_document)
-        self._documents = sorted(documents, key=lambda x: x.started)
+        self._departures = Departures(load)
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
@@ -285,9 +283,8 @@ class Testimony:
 
     def _by_abort(self, x: Exchange) -> Says:
         """The request was dropped on this side: by the page, by a navigation, or by a loader that failed."""
-        if self._left_when_answered(x):
-            return None
-        left = self._left_by_charter(x) or self._dropped_after_action(x) or self._superseded(x)
+        departures = self._departures
+        left = departures.explain(x, lost_write=self._is_lost_write(x)) or self._superseded(x)
         if x.main_document or x.frame_document or left or self._stream_with_content(x):
             return None
         if x.resource_type == "script":
@@ -296,7 +293,12 @@ class Testimony:
             return None
         if self._age(x) >= AT_ONCE:
             return CauseKind.GAVE_UP
-        return None if any(self._ended_by(doc, x) for doc in self._documents) else PRODUCT
+        return None if departures.by_any_navigation(x) else PRODUCT
+
+    def _is_lost_write(self, x: Exchange) -> bool:
+        """Nobody knows what became of it: where something failed, no navigation excuses that."""
+        unanswered = x.responded is None and self._age(x) >= AT_ONCE
+        return self._load.failure is not None and x.method not in SAFE_METHODS and unanswered
 
     def _by_aborted_script(self, x: Exchange) -> Says:
         """No page drops a script: a worker's looks so when it could not be had, and the probe knows why."""
@@ -373,55 +375,6 @@ class Testimony:
     def _failed_step(self) -> Step | None:
         failure = self._load.failure
         return None if failure is None or failure.step is None else self._load.steps[failure.step]
-
-    def _left_by_charter(self, x: Exchange) -> bool:
-        """The charter moved the page on while it was open; a write that was cut off counts all the same."""
-        if self._load.failure is not None and x.method not in SAFE_METHODS and self._age(x) >= AT_ONCE:
-            return False
-        return any(self._by_charter(doc) and self._ended_by(doc, x) for doc in self._documents)
-
-    def _dropped_after_action(self, x: Exchange) -> bool:
-        """The charter did something (a click that leaves a view), and the page dropped what it had asked.
-
-        Only where the charter held: a page that gives up on a slow network may do so at any moment, that of
-        an action too.
-        """
-        return self._load.failure is None and any(
-            step.acts and step.name not in PAGE_LOADING and self._near(step.ended, x.ended)
-            for step in self._load.steps
-        )
-
-    def _left_when_answered(self, x: Exchange) -> bool:
-        """All of it had come, or its headers had and the page moved on at once, without reading the rest."""
-        if x.responded is None:
-            return False
-        whole = x.announced is not None and x.received is not None and x.received >= x.announced
-        return whole or any(
-            0 <= document.started - x.responded <= NAVIGATION_WINDOW and self._ended_by(document, x)
-            for document in self._documents
-        )
-
-    def _by_charter(self, document: Exchange) -> bool:
-        """A step caused this navigation: no step that gave up, and a page-loading one its first only."""
-        if document.navigation_of is None:
-            return False
-        step = self._load.steps[document.navigation_of]
-        if step.name in PAGE_LOADING:
-            first = next(doc for doc in self._documents if doc.navigation_of == step.index)
-            return first is document
-        return self._load.failure is None or self._load.failure.step != step.index
-
-    @staticmethod
-    def _ended_by(document: Exchange, x: Exchange) -> bool:
-        """A navigation that began after the request ended it, at the latest when its document came."""
-        if x.ended is None or document.started < x.started:
-            return False
-        came = max(document.started, document.responded or 0.0)
-        return document.started - NAVIGATION_WINDOW <= x.ended <= came + NAVIGATION_WINDOW
-
-    @staticmethod
-    def _near(one: float | None, other: float | None) -> bool:
-        return one is not None and other is not None and abs(one - other) <= NAVIGATION_WINDOW
 
     @staticmethod
     def _stream_with_content(x: Exchange) -> bool:

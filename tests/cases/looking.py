@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+import pytest
+from _pytest.mark import ParameterSet
 from msgspec.structs import replace
 from playwright.async_api import Page, expect
 
@@ -17,6 +20,9 @@ from bughunt.tower import InvestigationView, Tower
 from bughunt.workers import new_owner
 from fault_routes import parse_plan
 from tests.servers.misbehaving import MisbehavingServer, Routes
+
+#: The names of rows in the verdict cases: R15b, P8, W1.
+_ROW = re.compile(r"[RPWC]\d+[a-d]?(?= |$)")
 
 #: Milliseconds that expectations wait: beyond the second after which silence says something.
 PATIENCE = 1400
@@ -144,6 +150,25 @@ def case(name: str, verdict: Verdict, *kinds: str, **given: Any) -> Case:
     return Case(name=name, verdict=verdict, kinds=frozenset(kinds), **({"charter": usual} | given))
 
 
+class Named(Protocol):
+    """A case of any kind."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def params(cases: Iterable[Named]) -> list[ParameterSet]:
+    """For `parametrize`: the first case of each row of the verdict cases; all others are thorough."""
+    rows: set[str] = set()
+    given = []
+    for one in cases:
+        row = _ROW.match(one.name)
+        first = row is not None and row[0] not in rows
+        rows |= {row[0]} if row else set()
+        given.append(pytest.param(one, id=one.name, marks=() if first else pytest.mark.thorough))
+    return given
+
+
 async def check(look: Looking, given: Case) -> Looked:
     """Look at the case, and hold the judgement to what it should be."""
     async with MisbehavingServer(given.routes) as server:
@@ -164,6 +189,7 @@ __all__ = [
     "declares_nothing",
     "looks",
     "looks_into_the_frame",
+    "params",
     "reads",
     "reads_the_cart",
     "reloads_the_cart",

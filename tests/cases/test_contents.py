@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from bughunt import Network, Verdict, charter
 from bughunt.health import graphql
-from tests.cases.looking import SOON, Case, Looking, case, check, closes_the_list, reads
+from tests.cases.looking import SOON, Case, Looking, case, check, closes_the_list, params, reads
 from tests.servers.answers import After, Answer, CutGzip, Html, Json, Redirect, Reply, Route
 from tests.servers.misbehaving import MisbehavingServer, Routes
 from tests.servers.pages import CART, cart_page, page
@@ -83,7 +83,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", params(CASES))
 async def test_the_right_verdict(look: Looking, given: Case) -> None:
     """What was spoilt on its way is told from what the server says to everybody."""
     await check(look, given)

@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from bughunt import Verdict
-from tests.cases.looking import Looking, looks, waits
+from tests.cases.looking import Looking, looks, params, waits
 from tests.servers.answers import Answer, Html, Json, NeverAnswer, Redirect, Reply, Reset, Route
 from tests.servers.misbehaving import MisbehavingServer
 from tests.servers.pages import CART, cart_page, page
@@ -82,7 +82,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", params(CASES))
 async def test_what_cors_hides_from_the_page_is_found_out(look: Looking, given: Across) -> None:
     """A refusal of the browser's own is told from what the server answered."""
     login = Html("<title>Sign in</title>")

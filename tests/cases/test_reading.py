@@ -15,6 +15,7 @@ from tests.cases.looking import (
     Looking,
     closes_the_list,
     declares_nothing,
+    params,
     reads,
     reads_the_cart,
     reloads_the_cart,
@@ -53,7 +54,7 @@ PATIENT = cart_page(timeout_ms=None)
 class Case:
     """What the app and its environment do, and what must be said."""
 
-    row: str
+    name: str
     page: str | Route = RIGHT
     cart: Route = WELL
     also: dict[str, Route] | None = None
@@ -65,8 +66,8 @@ class Case:
     flags: frozenset[str] = frozenset()
 
 
-def case(row: str, verdict: Verdict, *kinds: str, flags: Sequence[str] = (), **given: object) -> Case:
-    return Case(row=row, verdict=verdict, kinds=frozenset(kinds), flags=frozenset(flags), **given)  # type: ignore[arg-type]
+def case(name: str, verdict: Verdict, *kinds: str, flags: Sequence[str] = (), **given: object) -> Case:
+    return Case(name=name, verdict=verdict, kinds=frozenset(kinds), flags=frozenset(flags), **given)  # type: ignore[arg-type]
 
 
 NETWORK_ERRORS = ("connectionreset", "connectionrefused", "namenotresolved", "internetdisconnected")
@@ -217,7 +218,7 @@ def _second_never_answers(request: Request) -> Answer:
 _asked = itertools.count()
 
 
-@pytest.mark.parametrize("given", CASES, ids=lambda given: given.row)
+@pytest.mark.parametrize("given", params(CASES))
 async def test_the_right_verdict(look: Looking, given: Case) -> None:
     """Each row of the reading cases gets its verdict, its cause and its number of loads."""
     document = Html(given.page) if isinstance(given.page, str) else given.page

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from bughunt import Network, Verdict, charter
-from tests.cases.looking import SOON, Case, Looking, case, check
+from tests.cases.looking import SOON, Case, Looking, case, check, params
 from tests.servers.answers import Answer, EventStream, Html, Json, Redirect, Reply, Route
 from tests.servers.misbehaving import Routes, refusing_url
 from tests.servers.pages import page
@@ -104,7 +104,7 @@ SOCKETS = [
 ]
 
 
-@pytest.mark.parametrize("given", SOCKETS, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", params(SOCKETS))
 async def test_a_socket_gets_the_right_verdict(look: Looking, given: Case) -> None:
     """What broke on the way is told from what the page made of it."""
     await check(look, given)
@@ -157,7 +157,7 @@ STREAMS = [
 SIGN_IN = Html(page('<form><input type="password"></form>'))
 
 
-@pytest.mark.parametrize("given", STREAMS, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", params(STREAMS))
 async def test_an_event_stream_gets_the_right_verdict(look: Looking, given: Case) -> None:
     """An event stream that broke is told from one that delivered."""
     await check(look, given)

@@ -25,6 +25,8 @@ from tests.servers.answers import (
 from tests.servers.misbehaving import MisbehavingServer
 from tests.servers.pages import CART, cart_page, page
 
+pytestmark = pytest.mark.thorough
+
 PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
 
 WELL, DOWN = Json(CART), Json({}, status=503)

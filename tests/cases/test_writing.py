@@ -10,7 +10,7 @@ from playwright.async_api import APIRequestContext, Page, expect
 
 from bughunt import Charter, Network, Verdict, charter
 from bughunt.charters import Load
-from tests.cases.looking import SOON, Case, Looking, case, check
+from tests.cases.looking import SOON, Case, Looking, case, check, params
 from tests.servers.answers import (
     After,
     Answer,
@@ -122,7 +122,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", params(CASES))
 async def test_the_right_verdict(look: Looking, given: Case) -> None:
     """A page that claims what did not happen is told from one that could not do it, and from one that did."""
     looked = await check(look, given)

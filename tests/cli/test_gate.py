@@ -18,6 +18,7 @@ def gate(shell: Shell, *arguments: object) -> Done:
     return shell("gate", *arguments, "--workers", 8)
 
 
+@pytest.mark.thorough
 def test_right_answers_pass_the_gate(shell: Shell, cart: str) -> None:
     done = gate(shell, *BOTH, "--base-url", cart, "--compare", "--report", "out", "--json")
     found = done.json
