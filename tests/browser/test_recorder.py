@@ -145,8 +145,8 @@ async def test_the_browsers_clock_orders_what_was_known_and_what_was_asked(brows
         seen = (await record(browser, server.url, looks)).exchanges
     first, twin, again = ((x.asked_mark, x.known_mark) for x in seen if x.url.endswith("/api/a"))
     assert None not in {*first, *twin, *again}
-    assert first[0] <= twin[0] <= first[1]  # type: ignore[operator]  # none of them is None
-    assert max(first[1], twin[1]) <= again[0]  # type: ignore[operator, type-var]  # the same
+    assert first[0] <= twin[0] <= first[1]
+    assert max(first[1], twin[1]) <= again[0]
 
 
 async def test_an_encoded_body_announces_no_length_of_its_own(browser: Browser) -> None:

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fault_routes import Abort, Delay, EmptyBody, FaultError, MalformedJson, Respond, TruncatedJson
@@ -13,7 +13,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(value=JSON_VALUES)
 def test_truncated_json_is_a_beginning_of_the_answer_and_no_json(value: object) -> None:
     text = json.dumps(value)
@@ -24,7 +23,6 @@ def test_truncated_json_is_a_beginning_of_the_answer_and_no_json(value: object) 
         json.loads(cut)
 
 
-@settings(deadline=None)
 @given(value=JSON_VALUES)
 def test_malformed_json_is_no_json(value: object) -> None:
     spoilt = MalformedJson().spoil(json.dumps(value))

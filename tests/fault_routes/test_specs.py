@@ -1,7 +1,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fault_routes import (
@@ -131,7 +131,6 @@ WHERES = st.builds(
 ).filter(lambda where: where is not None)
 
 
-@settings(deadline=None)
 @given(fault=st.builds(Fault, effect=EFFECTS, where=WHERES, when=WHENS))
 def test_what_a_fault_writes_reads_back_as_that_fault(fault: Fault) -> None:
     assert parse_fault(fault.spec) == fault
@@ -191,7 +190,6 @@ def test_what_is_no_fault_gets_one_line_that_says_what_to_write(written: str, to
     assert len(message.splitlines()) == 1
 
 
-@settings(deadline=None)
 @given(written=st.text() | st.text("reset:@/=,5p%{*"))
 def test_whatever_is_written_gives_a_fault_or_a_spec_error(written: str) -> None:
     with contextlib.suppress(FaultSpecError):

@@ -19,7 +19,7 @@ from bughunt.tower.learnt import ORDINARY
 from bughunt.verdict.record import Exchange, load_from_json, to_json
 from tests.tower.making import ME, a_load, begun
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=80)
+STEADY = settings(max_examples=80)
 SECRET = 'p"ss w/ö\\rd$1'
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 

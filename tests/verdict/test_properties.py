@@ -26,7 +26,7 @@ from bughunt.verdict.record import (
 from bughunt.verdict.rules import MAX_LOADS, LoadAgain, claim, decide
 from tests.verdict.making import APP, ELSEWHERE
 
-fast = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+fast = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 #: Few values, so that requests meet: the same one again, healed, superseded.
 URLS = [f"{APP}/", f"{APP}/api/cart", f"{APP}/api/cart?t=2", f"{APP}/app.js", f"{ELSEWHERE}/api", ""]
