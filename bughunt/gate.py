@@ -96,7 +96,7 @@ def cases_of(charters: Sequence[Charter], target: Target, known_bugs: Sequence[s
 def bundled_cases(*, quick: bool = False) -> Iterator[list[Case]]:
     """The bundled apps, served within the block: each as it should be, and with each of its bugs.
 
-    `quick`: two charters where all is right, and with a bug only one that sees it.
+    As it should be, an app has all its charters, with a bug those that see it. `quick`: two, and one.
     """
     with ExitStack() as servers:
         yield [
@@ -114,11 +114,11 @@ def _cases_with(app: BundledApp, bug: str | None, servers: ExitStack, *, quick: 
     )
     charters = load_charters([str(app.charters)], root=app.charters.parent)
     cases = [_bundled_case(app, bug, charter, target) for charter in charters]
-    if not quick:
-        return cases
     if bug is None:
-        return cases[:2]
+        return cases[:2] if quick else cases
     seeing = [case for case in cases if case.subject.known_bug or case.subject.bug_under]
+    if not quick:
+        return seeing
     return [seeing[sum(map(ord, bug)) % len(seeing)]]  # another charter for another bug
 
 

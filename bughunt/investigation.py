@@ -21,7 +21,7 @@ from bughunt.agents import AGENTS
 from bughunt.browser.load import LoadOutcome, LoadRequest, take_load
 from bughunt.charters import Charter
 from bughunt.exceptions import BughuntError, RunTaken
-from bughunt.settings import LoadSettings, Target
+from bughunt.settings import Keep, LoadSettings, Target
 from bughunt.tower import (
     EvidenceKind,
     NewEvidence,
@@ -133,6 +133,7 @@ class _Attempt:
     ) -> LoadRecord:
         number = len(self._loads) + 1
         await self._begin_load(number, patient=patient, control=control)
+        keep = self._what.loading.keep
         if self._what.charter.resilient:
             self._ledger.reset_counters()  # each load of it meets the faults anew
         outcome = await take_load(
@@ -145,7 +146,7 @@ class _Attempt:
                 control=control,
                 deadline=self._what.loading.deadline,
                 patient=patient,
-                traced=traced,
+                keep=Keep.PICTURES if keep is Keep.ALL and not traced else keep,
                 on_exchanges=lambda exchanges: self._write_progress(number, exchanges),
                 noise=self._noise,
             ),

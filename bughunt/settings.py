@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from bughunt.exceptions import SettingsError
 from bughunt.health import Healthy, find_predicate
 from fault_routes.patterns import PatternError, compiled
 
-__all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
+__all__ = ["Credentials", "Keep", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
 
 SETTINGS_FILE = "bughunt.toml"
 
@@ -88,6 +89,16 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"Target(name={self.name!r}, base_url={self.base_url!r})"
 
 
+class Keep(StrEnum):
+    """What is kept for people of a load that did not hold, beside the network evidence."""
+
+    ALL = "all"
+    """Screenshot, aria snapshot, and from the second load on a Playwright trace."""
+    PICTURES = "pictures"
+    """No trace."""
+    NOTHING = "nothing"
+
+
 class LoadSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How loads are taken."""
 
@@ -95,6 +106,7 @@ class LoadSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Seconds that one load may take."""
     pause: float = 1.0
     """Seconds to wait before a further load, so that a burst of errors is over."""
+    keep: Keep = Keep.ALL
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -21,7 +21,7 @@ from bughunt.browser.running import Stage, check_failure, harness_failure, run_c
 from bughunt.browser.settling import build_of, settle
 from bughunt.browser.steps import StepLog
 from bughunt.charters import Charter, Load
-from bughunt.settings import Target
+from bughunt.settings import Keep, Target
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Ending
 from bughunt.verdict.probing import doubts
@@ -62,8 +62,8 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     """Seconds."""
     patient: bool = False
     """Let `goto` wait for the document only."""
-    traced: bool = True
-    """Keep a Playwright trace if the load does not hold."""
+    keep: Keep = Keep.ALL
+    """Of a load that does not hold."""
     control: bool = False
     """Whether the planned faults are off, for once."""
     noise: Callable[[], Awaitable[tuple[Noise, ...]]] | None = None
@@ -161,7 +161,7 @@ class _Loading:
 
     async def _run(self) -> LoadOutcome:
         faults = await install(self._context, self._wanted.ledger, on_fire=self._on_fire)
-        if self._wanted.traced:
+        if self._wanted.keep is Keep.ALL:
             await start_trace(self._context)
         page = await self._context.new_page()
         await self._recorder.tap(self._context, page)
@@ -249,11 +249,12 @@ class _Loading:
         return replace(record, probes=probes, scope=replace(record.scope, noise=noise))
 
     async def _with_artifacts(self, page: Page, record: LoadRecord, faults: Installation) -> LoadOutcome:
-        artifacts = None
-        if record.crash is None and judge_load(record).ending is not Ending.HELD:
-            artifacts = await gather(page, self._context, traced=self._wanted.traced)
-        elif self._wanted.traced and record.crash is None:
-            await stop_trace(self._context, keep=False)
+        artifacts, keep = None, self._wanted.keep
+        if record.crash is None and keep is not Keep.NOTHING:
+            if judge_load(record).ending is not Ending.HELD:
+                artifacts = await gather(page, self._context, traced=keep is Keep.ALL)
+            elif keep is Keep.ALL:
+                await stop_trace(self._context, keep=False)
         with contextlib.suppress(PlaywrightError):
             await faults.close()
         return LoadOutcome(record=record, artifacts=artifacts, secrets=tuple(self._log.secrets))

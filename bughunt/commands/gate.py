@@ -32,7 +32,7 @@ from bughunt.reports.gate import (
     render_gate_html,
     share_lines,
 )
-from bughunt.settings import LoadSettings, Settings, Target, load_settings
+from bughunt.settings import Keep, LoadSettings, Settings, Target, load_settings
 from bughunt.showing import check_folder, write_file, write_report
 from bughunt.tower import Tower
 
@@ -114,9 +114,17 @@ def _wanted(
         max_false_bugs=max_false_bugs,
         project="gate" if bundled else settings.project,
         build=build,
-        # Nothing recovers between two loads of our own apps: what is broken is broken by us.
-        loading=LoadSettings(pause=0) if bundled else settings.load,
+        loading=_loading(settings, bundled=bundled),
     )
+
+
+def _loading(settings: Settings, *, bundled: bool) -> LoadSettings:
+    """No traces of hundreds of drills: what a wrong answer looked like, `bughunt run --fault` shows again."""
+    if bundled:
+        # Nothing recovers between two loads of our own apps: what is broken is broken by us.
+        return LoadSettings(pause=0, keep=Keep.NOTHING)
+    keep = Keep.NOTHING if settings.load.keep is Keep.NOTHING else Keep.PICTURES
+    return msgspec.structs.replace(settings.load, keep=keep)
 
 
 def _is_bundled(
