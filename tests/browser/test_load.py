@@ -15,7 +15,7 @@ from playwright.async_api import APIRequestContext, Browser, BrowserContext, Pag
 from bughunt import Load, Network, Verdict, charter
 from bughunt.browser.pool import BrowserPool
 from bughunt.browser.recorder import Recorder
-from bughunt.settings import Credentials
+from bughunt.settings import Credentials, Keep
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Ending, Judgement
 from bughunt.verdict.record import Exchange, FailureKind
