@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
-from bughunt.browser.recorder import LiveExchange, Recorder
+from bughunt.browser.exchanges import LiveExchange
+from bughunt.browser.recorder import Recorder
 from bughunt.browser.steps import StepLog
 from bughunt.verdict.record import SAFE_METHODS, Acknowledgement, Declaration
 from bughunt.verdict.wording import request_name

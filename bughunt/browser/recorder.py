@@ -8,109 +8,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
-from urllib.parse import parse_qs, urldefrag, urljoin, urlsplit
+from urllib.parse import urljoin
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
 
-from bughunt.browser.bodies import Body, read_body
+from bughunt.browser.bodies import read_body
+from bughunt.browser.exchanges import LiveExchange
+from bughunt.browser.requests import READ_TYPES, chain_of, key_of, what_was_sent
 from bughunt.browser.sockets import NOTES_SCRIPT, Sockets
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
-from bughunt.health import Answer, Healthy
+from bughunt.health import Healthy
 from bughunt.verdict.record import ConsoleLine, Content, Crash, Exchange, FaultEffect, Hop, Socket
 
-__all__ = ["LiveExchange", "Recorder"]
-
-#: Types whose bodies are read: what an app computes with.
-_READ_TYPES = frozenset({"fetch", "xhr", "other"})
-
-_GRAPHQL_NAME = re.compile(r"\b(?:query|mutation|subscription)\s+(\w+)")
+__all__ = ["Recorder"]
 
 #: Bytes of a body that are kept at most; longer ones have a digest only.
 BODY_LIMIT = 1_000_000
 
 #: Console lines that are kept at most: a page that logs in a loop must not fill the disk.
 CONSOLE_LIMIT = 200
-
-
-class LiveExchange:
-    """An exchange while it may still change."""
-
-    def __init__(self, number: int, request: Request, started: float) -> None:
-        self.id = number
-        self.request = request
-        self.first = request
-        self.started = started
-        self.hops: list[Hop] = []
-        self.key = _key(request)
-        self.frame_url, self.in_main_frame = _frame(request)
-        self.navigation_of: int | None = None
-        self.responded: float | None = None
-        self.ended: float | None = None
-        self.status: int | None = None
-        self.failure: str | None = None
-        self.finished = False
-        self.response_headers: dict[str, str] = {}
-        self.body: bytes | None = None
-        self.known: Body | None = None
-        self.healthy: bool | None = None
-        self.operation = _operation(request)
-        self.reading: asyncio.Task[None] | None = None
-        self.fault: str | None = None
-        self.fault_effect: FaultEffect | None = None
-        self.script_async: bool | None = None
-        self.page_closed = False
-
-    @property
-    def main_document(self) -> bool:
-        """Whether it is a navigation of a page's main frame."""
-        return self.in_main_frame and self.first.is_navigation_request()
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to come: it failed, was refused, or is whole and read."""
-        refused = self.status is not None and self.status >= 400
-        read = self.finished and (self.reading is None or self.reading.done())
-        return self.failure is not None or refused or read
-
-    @property
-    def answered_well(self) -> bool:
-        """Whether it is whole, below 400, read, and healthy as far as somebody said what that is."""
-        good = self.status is not None and self.status < 400 and self.healthy is not False
-        return self.settled and self.finished and good
-
-    @property
-    def over_at(self) -> float | None:
-        """When it was answered or failed, whether anybody reads the body or not; None: not yet."""
-        if self.failure is not None:
-            return self.ended
-        return None if self.status is None or _redirects(self) else self.responded
-
-    def answer(self) -> Answer:
-        """What came, as `healthy=` is asked about it."""
-        return Answer(
-            method=self.method,
-            url=self.url,
-            status=self.status or 0,
-            headers=self.response_headers,
-            body=self.body or b"",
-            operation=self.operation,
-        )
-
-    @property
-    def url(self) -> str:
-        """The URL first asked for."""
-        return self.first.url
-
-    @property
-    def method(self) -> str:
-        """The method first used."""
-        return self.first.method
 
 
 class Recorder:
@@ -229,7 +148,7 @@ class Recorder:
         else:
             live.hops.append(Hop(url=live.request.url, status=live.status or 0))
             live.request, live.status, live.responded = request, None, None
-            live.key = _key(request)
+            live.key = key_of(request)
         self._by_request[request] = live
         self._tell()
 
@@ -244,13 +163,12 @@ class Recorder:
 
     def _on_finished(self, request: Request) -> None:
         live = self._current(request)
-        if live is None or live.failure is not None or _redirects(live):
+        if live is None or live.failure is not None or live.redirects:
             return
         live.finished, live.ended = True, self._log.now()
-        unseen = (
-            live.main_document and self._page_number(request) != 0
-        )  # the wire tells of the first page only
-        if request.resource_type in _READ_TYPES or unseen:
+        # The wire tells of the first page only.
+        unseen = live.main_document and self._page_number(request) != 0
+        if request.resource_type in READ_TYPES or unseen:
             live.reading = asyncio.ensure_future(self._read(live))
         self._tell()
 
@@ -316,8 +234,8 @@ class Recorder:
             return {}
         seen: defaultdict[RequestKey, list[LiveExchange | None]] = defaultdict(list)
         for live in self.exchanges:
-            for request in _chain(live.request):
-                seen[_key(request)].append(live if request is live.request else None)
+            for request in chain_of(live.request):
+                seen[key_of(request)].append(live if request is live.request else None)
         joined: dict[int, WireEntry] = {}
         for key, lives in seen.items():
             entries = self._wire.entries(key)
@@ -360,7 +278,7 @@ class Recorder:
             cors_error=wire.cors_error if wire else None,
             preflight_status=wire.preflight_status if wire else None,
             operation=live.operation,
-            asked=_asked(live.first),
+            asked=what_was_sent(live.first),
             script_async=live.script_async,
             asked_mark=wire.asked if wire else None,
             known_mark=wire.known if wire else None,
@@ -381,67 +299,3 @@ class Recorder:
         except ValueError:
             return None
         return text
-
-
-def _chain(request: Request) -> Iterator[Request]:
-    """A request and those that redirected to it, the first one first."""
-    if request.redirected_from is not None:
-        yield from _chain(request.redirected_from)
-    yield request
-
-
-def _key(request: Request) -> RequestKey:
-    return request.method, urldefrag(request.url).url
-
-
-def _redirects(live: LiveExchange) -> bool:
-    return live.status in {301, 302, 303, 307, 308} and "location" in live.response_headers
-
-
-def _frame(request: Request) -> tuple[str, bool]:
-    """The URL of the frame that asks, and whether it is a page's main frame."""
-    try:
-        frame = request.frame
-    except PlaywrightError:  # a new page's first request, or a service worker's
-        return "", request.is_navigation_request()
-    return frame.url, frame.parent_frame is None
-
-
-def _operation(request: Request) -> str | None:
-    """The operation that a GraphQL or JSON-RPC request names."""
-    named = parse_qs(urlsplit(request.url).query).get("operationName")
-    if named:
-        return named[0]
-    sent = _sent_json(request)
-    calls = sent if isinstance(sent, list) else [sent]
-    names = [name for call in calls if isinstance(call, dict) for name in (_name_of(call),) if name]
-    return ",".join(names) or None
-
-
-def _name_of(call: dict[str, Any]) -> str | None:  # Any: the app's own JSON
-    query = call.get("query")
-    found = _GRAPHQL_NAME.search(query) if isinstance(query, str) else None
-    named = call.get("operationName") or (call.get("method") if "jsonrpc" in call else None)
-    if isinstance(named, str):
-        return named
-    return found[1] if found else None
-
-
-def _asked(request: Request) -> str | None:
-    """A digest of what was sent; a JSON-RPC call's running id aside, which differs when it is repeated."""
-    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
-        return None
-    sent = _sent_json(request)
-    if isinstance(sent, dict) and "jsonrpc" in sent:
-        kept = {name: value for name, value in sent.items() if name != "id"}
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-    return hashlib.sha256(request.post_data_buffer).hexdigest()
-
-
-def _sent_json(request: Request) -> Any:  # Any: the app's own JSON
-    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
-        return None
-    try:
-        return json.loads(request.post_data_buffer)
-    except ValueError:
-        return None

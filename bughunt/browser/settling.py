@@ -8,7 +8,8 @@ import contextlib
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from bughunt.browser.recorder import LiveExchange, Recorder
+from bughunt.browser.exchanges import LiveExchange
+from bughunt.browser.recorder import Recorder
 from bughunt.charters import Charter
 from bughunt.settings import Target
 from bughunt.verdict.causality import is_own

@@ -92,10 +92,9 @@ def _aborted_script(x: Exchange) -> bool:
 
 
 def _packed(x: Exchange) -> bool:
-    """Browsers take what was packed and cut short for the whole."""
+    """Browsers take what was packed and cut short for the whole; what was read as data is whole."""
     encodings = x.response_headers.get("content-encoding", "").lower().split(",")
-    read = x.content in {None, Content.JSON}
-    return x.finished and read and any(name.strip() in _UNPACKABLE for name in encodings)
+    return x.finished and x.content is None and any(name.strip() in _UNPACKABLE for name in encodings)
 
 
 def _deployment(load: LoadRecord, asked: list[Exchange], causality: Causality) -> Iterator[Doubt]:
