@@ -3,6 +3,8 @@ SHELL := /bin/sh
 BIN := .venv/bin
 # Most tests wait for a browser or a clock of its own: more at a time than there are cores.
 WORKERS ?= 6
+# Each worker and each process that a test starts would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-all check format bench clean
 

@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 from bughunt import Charter, Judgement, Network, Verdict, charter
 from bughunt.browser.pool import BrowserPool
 from bughunt.investigation import Investigation, investigate
-from bughunt.settings import LoadSettings, target_at
+from bughunt.settings import Keep, LoadSettings, target_at
 from bughunt.tower import InvestigationView, Tower
 from bughunt.workers import new_owner
 from fault_routes import parse_plan
@@ -123,7 +123,7 @@ class Looking:
             target=replace(target_at(base_url), **target),
             agent="careful",
             plan=parse_plan(faults),
-            loading=LoadSettings(pause=0.0),
+            loading=LoadSettings(pause=0.0, keep=Keep.NOTHING),
         )
         run = await investigate(
             what, tower=self._tower, browsers=self._browsers, owner=new_owner(), reserved=lambda run: None
