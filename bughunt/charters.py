@@ -11,7 +11,7 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -147,7 +147,7 @@ def charter(
             reset=reset,
             healthy=healthy,
             resilient=resilient,
-            ticket=ticket,
+            ticket=_ticket(ticket, name),
             known_until=_day(known_until, name),
         )
         _check(made)
@@ -197,15 +197,22 @@ def _check(made: Charter) -> None:
             raise CharterError(f"{where} names a pattern that is none: {wrong}") from wrong
 
 
-def _day(given: date | str | None, name: str) -> date | None:
-    if not isinstance(given, str):
+def _ticket(given: object, name: str) -> str | None:
+    if given is None or (isinstance(given, str) and given.strip()):
         return given
+    raise CharterError(f'The charter {name}: ticket={given!r} names none: write ticket="SHOP-12".')
+
+
+def _day(given: object, name: str) -> date | None:
+    """A day; no datetime, though each is a date to Python: it compares with none."""
+    no_day = f"The charter {name}: known_until={given!r} is no day: write 2026-12-31."
     try:
-        return date.fromisoformat(given)
+        day = date.fromisoformat(given) if isinstance(given, str) else given
     except ValueError as wrong:
-        raise CharterError(
-            f"The charter {name}: known_until={given!r} is no day: write 2026-12-31."
-        ) from wrong
+        raise CharterError(no_day) from wrong
+    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+        return day
+    raise CharterError(no_day)
 
 
 def load_charters(wanted: Sequence[str], *, root: Path) -> list[Charter]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,22 +19,42 @@ from bughunt.exceptions import UsageError
 from bughunt.rejudging import Said, gist
 from bughunt.rejudging import judge as judge_as
 from bughunt.tower import InvestigationView, Redactor
-from bughunt.verdict.judgement import Judgement, Verdict
+from bughunt.verdict.judgement import CauseKind, Judgement, Reason, State, Verdict
 from bughunt.verdict.record import Exchange, LoadRecord, to_json
 from bughunt.verdict.rules import RULES_VERSION, LoadAgain
 
-__all__ = ["Case", "case_of", "file_name", "judge", "load_corpus", "shrunk", "to_bundle", "verdict_of"]
+__all__ = [
+    "Agreed",
+    "Case",
+    "case_of",
+    "file_name",
+    "judge",
+    "load_corpus",
+    "objection",
+    "renewed",
+    "shrunk",
+    "to_bundle",
+    "verdict_of",
+]
 
-#: Headers that say what kind of request it was; all others may say who asked, and no rule reads them.
-KEPT_REQUEST_HEADERS = frozenset(
+#: Headers of requests that rules read. All others may say who asked.
+KEPT_REQUEST_HEADERS = frozenset({"accept", "sec-purpose"})
+#: Headers of answers that rules read. All others may say more than a file in a repository should.
+KEPT_RESPONSE_HEADERS = frozenset(
     {
-        *("accept", "content-type", "origin", "purpose", "sec-purpose", "upgrade"),
-        *("sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site"),
-        *("access-control-request-headers", "access-control-request-method"),
+        *("content-encoding", "content-length", "content-type", "transfer-encoding"),
+        *("date", "retry-after"),
     }
 )
-#: Headers of answers that no rule reads, and that may say more than a file in a repository should.
-DROPPED_RESPONSE_HEADERS = frozenset({"set-cookie", "set-cookie2", "server-timing", "nel", "report-to"})
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """What the rules said when they agreed with the person."""
+
+    rule: str
+    """By which the verdict was found."""
+    causes: tuple[CauseKind, ...]
+    """Each kind of cause once, in the order of the alphabet."""
 
 
 class Case(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,6 +69,8 @@ class Case(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why that is right: a person's words."""
     rules_version: int
     """That of the rules when the case was added."""
+    agreed: Agreed | None = None
+    """On what grounds the verdict is right; None: the rules did not find it when the case was added."""
     loads: tuple[LoadRecord, ...]
     """In the order in which they were taken, without what no rule reads."""
 
@@ -64,6 +87,24 @@ def verdict_of(said: Said) -> str:
     return said.verdict or "NONE"
 
 
+def objection(case: Case) -> str:
+    """What the rules of this version get wrong about a case, on one line; empty where they get it right."""
+    said, right = judge(case), case.verdict or "NONE"
+    if verdict_of(said) != right:
+        return f"the rules say {_told(said)}, and right is {right}: {case.why}"
+    now = _agreed(said)
+    if case.agreed in (None, now):
+        return ""
+    return f"{right} is right, and the rules find it by {_grounds(now)}, no more by {_grounds(case.agreed)}"
+
+
+def renewed(case: Case) -> Case:
+    """The case as it would be added now: without what no rule reads, agreed where the rules say the same."""
+    small = replace(case, loads=shrunk(case.loads))
+    said = judge(small)
+    return replace(small, agreed=_agreed(said) if verdict_of(said) == (case.verdict or "NONE") else None)
+
+
 def load_corpus(folder: Path) -> dict[str, Case]:
     """Every case of a folder by its file's name. Raises UsageError where a file is no case."""
     return {file.name: _case_in(file) for file in sorted(folder.glob("*.json"))}
@@ -72,30 +113,56 @@ def load_corpus(folder: Path) -> dict[str, Case]:
 def case_of(view: InvestigationView, verdict: Verdict | None, why: str, redactor: Redactor) -> Case:
     """The case that a stored run makes.
 
-    Raises UsageError where the run has no loads, or was not the careful agent's, or where the rules say
-    something else of the loads once they are small and redacted.
+    Raises UsageError where no test can be made of the run: it was not the careful agent's, has not ended or
+    was ended by our own failure, its loads are not all there, or the rules need another; and where the rules
+    say something else of the loads once they are small and redacted.
     """
-    if view.run.agent != "careful":
-        raise UsageError(f"{view.name} is a claim of the {view.run.agent} agent: add a careful run instead.")
-    if not view.loads or [load.number for load in view.loads] != list(range(1, len(view.loads) + 1)):
-        raise UsageError(f"Not all loads of {view.name} can be read: add another run of {view.q}.")
+    _check(view)
     case = Case(
         charter=view.question.key.charter,
         question=view.question.key.question,
         verdict=verdict,
         why=why,
         rules_version=RULES_VERSION,
-        loads=tuple(map(shrunk, view.loads)),
+        loads=shrunk(view.loads),
     )
     redacted = _redacted(case, redactor)
-    _hold_to(judge_as("careful", view.loads), judge(redacted), view.name)
-    return redacted
+    full = judge_as("careful", view.loads)
+    _check_decided(full, view)
+    _hold_to(full, judge(redacted), view.name)
+    return renewed(redacted)
 
 
-def shrunk(load: LoadRecord) -> LoadRecord:
-    """A load without what no rule reads."""
-    exchanges = tuple(map(_without_content, load.exchanges))
-    return replace(load, exchanges=exchanges, console=(), page_url="", build=None)
+def shrunk(loads: Sequence[LoadRecord]) -> tuple[LoadRecord, ...]:
+    """The loads of a run without what no rule reads.
+
+    Of what was sent and what came, rules only ask whether it is the same. So digests, by which a short secret
+    could be guessed, become ordinals: equal ones equal ones, over all loads.
+    """
+    sent, came, pages = _Ordinals(), _Ordinals(), _Ordinals()
+
+    def small(x: Exchange) -> Exchange:
+        return replace(
+            x,
+            body=None,
+            request_headers=_only(KEPT_REQUEST_HEADERS, x.request_headers),
+            response_headers=_only(KEPT_RESPONSE_HEADERS, x.response_headers),
+            asked=sent.of(x.asked),
+            digest=came.of(x.digest),
+            html_mark=pages.of(x.html_mark),
+        )
+
+    return tuple(
+        replace(
+            load,
+            exchanges=tuple(map(small, load.exchanges)),
+            probes=tuple(replace(probe, html_mark=pages.of(probe.html_mark)) for probe in load.probes),
+            console=(),
+            page_url="",
+            build=None,
+        )
+        for load in loads
+    )
 
 
 def to_bundle(case: Case) -> bytes:
@@ -117,14 +184,56 @@ def _case_in(file: Path) -> Case:
         raise UsageError(f"{file} is no case of a corpus: {error}. Add it again from its run.") from error
 
 
-def _without_content(exchange: Exchange) -> Exchange:
-    asked = {name: v for name, v in exchange.request_headers.items() if name.lower() in KEPT_REQUEST_HEADERS}
-    told = {
-        name: v
-        for name, v in exchange.response_headers.items()
-        if name.lower() not in DROPPED_RESPONSE_HEADERS
-    }
-    return replace(exchange, body=None, request_headers=asked, response_headers=told)
+class _Ordinals:
+    """Numbers from 1, one for each text in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, text: str | None) -> str | None:
+        return None if text is None else self._known.setdefault(text, str(len(self._known) + 1))
+
+
+def _only(names: Collection[str], headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() in names}
+
+
+def _check(view: InvestigationView) -> None:
+    run = view.run
+    if run.agent != "careful":
+        raise UsageError(f"{view.name} is a claim of the {run.agent} agent: add a careful run instead.")
+    if run.state not in {State.DONE, State.FAILED}:
+        raise UsageError(f"{view.name} is {run.state}, it came to no end: add another run of {view.q}.")
+    if run.reason is Reason.HARNESS_ERROR:
+        raise UsageError(f"{view.name} was stopped by our own failure: add another run of {view.q}.")
+    if not view.loads or [load.number for load in view.loads] != list(range(1, len(view.loads) + 1)):
+        raise UsageError(f"Not all loads of {view.name} can be read: add another run of {view.q}.")
+
+
+def _check_decided(said: Said, view: InvestigationView) -> None:
+    """Of what the rules do not decide, no verdict can be right or wrong."""
+    if isinstance(said, LoadAgain):
+        raise UsageError(
+            f"The rules of this version need another load after those of {view.name} ({said.why}): "
+            f"add another run of {view.q}."
+        )
+    if said.reason is Reason.HARNESS_ERROR:
+        raise UsageError(
+            f"A load of {view.name} was stopped by our own failure: add another run of {view.q}."
+        )
+
+
+def _agreed(said: Said) -> Agreed | None:
+    if isinstance(said, LoadAgain):
+        return None
+    return Agreed(rule=said.rule, causes=tuple(sorted({cause.kind for cause in said.causes})))
+
+
+def _grounds(agreed: Agreed | None) -> str:
+    """`blocked twice (network, status)`."""
+    if agreed is None:
+        return "nothing"
+    return f"{agreed.rule} ({', '.join(agreed.causes) or 'no cause'})"
 
 
 def _redacted(case: Case, redactor: Redactor) -> Case:

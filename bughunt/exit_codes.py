@@ -1,7 +1,7 @@
 """The exit codes of `bughunt run`, and which of several goes first.
 
-    0    all PASS
-    1    a BUG that is not known (an unverified claim of one too)
+    0    all PASS, or a BUG that is known by its charter's ticket until a day that is not over
+    1    any other BUG, an unverified claim of one too
     2    usage or charter error, nothing was run, a planned fault that fired in no run
     3    no BUG, but more ENV_ERRORs than allowed
     4    our own failure

@@ -16,11 +16,14 @@ from msgspec import Struct
 
 from bughunt.exceptions import EvidenceDamaged, NoSuchRecord
 from bughunt.tower import EvidenceKind, InvestigationView, Run, Tower
-from bughunt.verdict.judgement import Judgement
+from bughunt.verdict.judgement import Ending, Judgement, State, Verdict
 from bughunt.verdict.record import LoadRecord
 from bughunt.verdict.rules import LoadAgain, claim, decide
 
-__all__ = ["Chosen", "Outcome", "Rejudged", "gist", "judge", "rejudge", "tally"]
+__all__ = ["CHUNK", "Chosen", "Outcome", "Rejudged", "gist", "judge", "rejudge", "tally"]
+
+CHUNK = 100
+"""Runs that are read at once: what is in memory, and what is read again, one by one, where one is damaged."""
 
 Said = Judgement | LoadAgain
 """What the rules say of some loads: a judgement, or that another load is needed."""
@@ -31,7 +34,7 @@ class Outcome(StrEnum):
 
     SAME = "same"
     CHANGED = "changed"
-    """The verdict, its reason, its rule or its causes would be others."""
+    """The verdict, its level, reason, rule, mismatch or causes would be others."""
     LOAD_AGAIN = "load_again"
     """The rules would not decide yet: another load would be needed."""
     UNREADABLE = "unreadable"
@@ -98,7 +101,20 @@ def gist(said: Said) -> object:
     if isinstance(said, LoadAgain):
         return LoadAgain
     causes = frozenset((cause.kind, cause.load, cause.exchange) for cause in said.causes)
-    return said.state, said.verdict, said.reason, said.rule, said.intermittent, causes
+    grounds = said.level, said.rule, said.intermittent, said.degraded, _mismatch(said)
+    return said.state, said.verdict, said.reason, grounds, causes
+
+
+def _mismatch(said: Judgement) -> frozenset[str]:
+    """Where a verified BUG was seen twice: line and matcher, for which no version has other words."""
+    if said.state is not State.DONE or said.verdict is not Verdict.BUG:
+        return frozenset()
+    places = Counter(
+        " ".join((ended.signature or "").split()[:2])
+        for ended in said.endings
+        if ended.ending is Ending.MISMATCH
+    )
+    return frozenset(place for place, times in places.items() if times >= 2)
 
 
 def tally(found: Sequence[Rejudged]) -> dict[Outcome, int]:
@@ -126,14 +142,14 @@ _JUDGES: dict[str, Callable[[Sequence[LoadRecord]], Said]] = {"careful": _carefu
 
 
 def _judged_again(view: InvestigationView) -> Rejudged:
-    if view.judgement is None:
+    if not any(item.kind == EvidenceKind.JUDGEMENT for item in view.evidence):
         return _rejudged(view, Outcome.NOT_JUDGED, why=f"it is {view.run.state} without a judgement")
     if unreadable := _unreadable(view):
         return _rejudged(view, Outcome.UNREADABLE, why=unreadable)
     said = judge(view.run.agent, view.loads)
     if isinstance(said, LoadAgain):
         return _rejudged(view, Outcome.LOAD_AGAIN, why=said.why)
-    same = gist(said) == gist(view.judgement)
+    same = view.judgement is not None and gist(said) == gist(view.judgement)
     return _rejudged(view, Outcome.SAME if same else Outcome.CHANGED, new=said)
 
 
@@ -159,29 +175,49 @@ def _unreadable(view: InvestigationView) -> str:
     records = [item for item in view.evidence if item.kind == EvidenceKind.NETWORK]
     if not records:
         return "there is no record of a load"
+    judgement = [
+        f"the judgement was removed: {item.tombstone}"
+        for item in view.evidence
+        if item.kind == EvidenceKind.JUDGEMENT and item.tombstone
+    ]
     removed = [
         f"the record of load {item.load} was removed: {item.tombstone}" for item in records if item.tombstone
     ]
     missing = len(records) - len(removed) - len(view.loads)
     unread = view.notes[len(view.notes) - missing :]  # a view tells of them last
-    return "; ".join([*removed, *(note.rstrip(".") for note in unread)])
+    return "; ".join([*judgement, *removed, *(note.rstrip(".") for note in unread)])
 
 
 def _stored(tower: Tower, chosen: Chosen) -> Iterator[InvestigationView | Rejudged]:
     """The chosen runs by number; of those that cannot even be read, why."""
-    try:
-        yield from _all_at_once(tower, chosen)
-    except (EvidenceDamaged, msgspec.ValidationError):
-        for run in filter(chosen.includes, _runs(tower)):
-            yield _one(tower, run)
+    for numbers in _chunks(tower, chosen):
+        try:
+            views = _views(tower, chosen, numbers)
+        except (EvidenceDamaged, msgspec.DecodeError):
+            yield from (_one(tower, run) for run in _runs(tower, numbers) if chosen.includes(run))
+        else:
+            yield from views
 
 
-def _all_at_once(tower: Tower, chosen: Chosen) -> list[InvestigationView]:
-    if not chosen.questions and not chosen.runs:
-        return tower.views(since=chosen.since)
-    found = tower.views(run_ids=chosen.runs, since=chosen.since) if chosen.runs else []
+def _chunks(tower: Tower, chosen: Chosen) -> Iterator[list[int]]:
+    """The numbers of all runs that may be chosen. Runs are never deleted, so their numbers have no gaps."""
+    if chosen.runs and not chosen.questions:
+        numbers = sorted(chosen.runs)
+        yield from (numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK))
+        return
+    for first in count(1, CHUNK):
+        if not any(_runs(tower, [first])):
+            return
+        yield list(range(first, first + CHUNK))
+
+
+def _views(tower: Tower, chosen: Chosen, numbers: Sequence[int]) -> list[InvestigationView]:
+    if not chosen.questions:
+        return tower.views(run_ids=numbers, since=chosen.since)
+    named = chosen.runs.intersection(numbers)
+    found = tower.views(run_ids=named, since=chosen.since)
     for question in chosen.questions:
-        found += tower.views(question=question, since=chosen.since)
+        found += tower.views(run_ids=numbers, question=question, since=chosen.since)
     return _by_number(found)
 
 
@@ -190,9 +226,9 @@ def _by_number(views: Collection[InvestigationView]) -> list[InvestigationView]:
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _runs(tower: Tower) -> Iterator[Run]:
-    """Every run: they are never deleted, so their numbers have no gaps."""
-    for number in count(1):
+def _runs(tower: Tower, numbers: Sequence[int]) -> Iterator[Run]:
+    """These runs, up to the first number that none has."""
+    for number in numbers:
         try:
             yield tower.run(number)
         except NoSuchRecord:
@@ -202,7 +238,7 @@ def _runs(tower: Tower) -> Iterator[Run]:
 def _one(tower: Tower, run: Run) -> InvestigationView | Rejudged:
     try:
         return tower.view(run.id)
-    except (EvidenceDamaged, msgspec.ValidationError) as error:
+    except (EvidenceDamaged, msgspec.DecodeError) as error:
         why = f"its evidence is damaged, or of another version: {error}"
         return Rejudged(
             run=run.id, question=run.question, agent=run.agent, outcome=Outcome.UNREADABLE, why=why

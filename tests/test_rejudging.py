@@ -10,17 +10,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from bughunt.bench.rejudging import store_copies
 from bughunt.commands.judging import parse_since
+from bughunt.corpus import Case
 from bughunt.exceptions import NoSuchRecord, UsageError
 from bughunt.rejudging import Chosen, Outcome, judge, rejudge, tally
 from bughunt.reports.rejudged import rejudged_json, rejudged_lines
-from bughunt.tower import EvidenceKind, NewEvidence, Tower
-from bughunt.verdict.judgement import Ending, Judgement, Reason, Verdict
+from bughunt.tower import EvidenceKind, InvestigationView, NewEvidence, Tower
+from bughunt.verdict.judgement import Ending, Judgement, Level, LoadJudgement, Reason, Verdict
 from bughunt.verdict.record import ConsoleLine, LoadRecord
 from bughunt.verdict.rules import RULES_VERSION, claim
 from tests.corpus import CASES
@@ -72,18 +74,45 @@ def test_a_false_bug_of_older_rules_would_become_an_env_error(tower: Tower) -> N
     assert told[2] == f"1 runs, rules {RULES_VERSION}: 1 would change. Nothing was changed."
 
 
+def seen_elsewhere(judgement: Judgement) -> tuple[LoadJudgement, ...]:
+    """The endings of a BUG that was seen at another line."""
+    return tuple(replace(ended, signature="L999 Locator.click #pay") for ended in judgement.endings)
+
+
 @pytest.mark.parametrize(
-    "differs",
-    [{"rule": "another rule"}, {"causes": as_judged(BLOCKED).causes[:1]}],
-    ids=["rule", "causes"],
+    ("case", "differs"),
+    [
+        (BLOCKED, {"rule": "another rule"}),
+        (BLOCKED, {"causes": as_judged(BLOCKED).causes[:1]}),
+        (BLOCKED, {"level": Level.E2}),
+        (HELD, {"degraded": not as_judged(HELD).degraded}),
+        (WRONG, {"endings": seen_elsewhere(as_judged(WRONG))}),
+    ],
+    ids=["rule", "causes", "level", "degraded", "mismatch"],
 )
-def test_the_same_verdict_on_other_grounds_is_a_change(tower: Tower, differs: dict[str, object]) -> None:
-    store(tower, BLOCKED.loads, by_older_rules(as_judged(BLOCKED), **differs))
+def test_the_same_verdict_on_other_grounds_is_a_change(
+    tower: Tower, case: Case, differs: dict[str, object]
+) -> None:
+    store(tower, case.loads, by_older_rules(as_judged(case), **differs))
     assert [one.outcome for one in rejudge(tower)] == [Outcome.CHANGED]
 
 
 def test_other_words_alone_are_no_change(tower: Tower) -> None:
+    """Of the verdict, of how a load ended, and of the element that a mismatch was about."""
     store(tower, BLOCKED.loads, by_older_rules(as_judged(BLOCKED), sentence="It was the network."))
+    endings = tuple(
+        replace(ended, reason="It is wrong.", signature=f"{ended.signature}[redacted]")
+        for ended in as_judged(WRONG).endings
+    )
+    store(tower, WRONG.loads, by_older_rules(as_judged(WRONG), endings=endings))
+    assert [one.outcome for one in rejudge(tower)] == [Outcome.SAME] * 2
+
+
+def test_how_an_older_version_saw_a_load_does_not_change_a_claim(tower: Tower) -> None:
+    """It is judged by what the agent looked at: it claims a BUG of whatever failed."""
+    claimed = claim(BLOCKED.loads[0])
+    endings = (replace(claimed.endings[0], ending=Ending.MISMATCH, signature="L3", causes=()),)
+    store(tower, BLOCKED.loads[:1], by_older_rules(claimed, endings=endings), agent="naive")
     assert [one.outcome for one in rejudge(tower)] == [Outcome.SAME]
 
 
@@ -127,19 +156,23 @@ class TestEvidenceThatCannotBeRead:
 
     def test_removed(self, tower: Tower, place: Path) -> None:
         run = store(tower, WRONG.loads, as_judged(WRONG))
-        record = next(item for item in tower.view(run.id).evidence if item.kind == EvidenceKind.NETWORK)
-        with closing(sqlite3.connect(place)) as raw, raw:
-            raw.execute(
-                "INSERT INTO tombstone (evidence_id, why, at, digest, size) VALUES (?, ?, ?, ?, ?)",
-                (record.id, "older than 90 days", AT, record.digest, record.size),
-            )
+        remove(tower.view(run.id), EvidenceKind.NETWORK, place)
         (found,) = rejudge(tower)
         told = "the record of load 1 was removed: older than 90 days (2026-03-01)"
         assert (found.outcome, found.why) == (Outcome.UNREADABLE, told)
         assert "cannot be judged again" in next(rejudged_lines([found]))
 
-    def test_of_another_version(self, tower: Tower) -> None:
-        strange = NewEvidence(kind=EvidenceKind.NETWORK, data=b'{"number": "one"}', load=1)
+    def test_whose_judgement_was_removed(self, tower: Tower, place: Path) -> None:
+        """There was a verdict, and nobody can say whether it would be another."""
+        run = store(tower, HELD.loads, as_judged(HELD))
+        remove(tower.view(run.id), EvidenceKind.JUDGEMENT, place)
+        (found,) = rejudge(tower)
+        told = "the judgement was removed: older than 90 days (2026-03-01)"
+        assert (found.outcome, found.why) == (Outcome.UNREADABLE, told)
+
+    @pytest.mark.parametrize("content", [b'{"number": "one"}', b'{"number": 1', b'"\xff"'])
+    def test_of_another_version(self, tower: Tower, content: bytes) -> None:
+        strange = NewEvidence(kind=EvidenceKind.NETWORK, data=content, load=1)
         store(tower, HELD.loads, as_judged(HELD), records=[strange])
         (found,) = rejudge(tower)
         assert found.outcome is Outcome.UNREADABLE
@@ -166,6 +199,16 @@ class TestEvidenceThatCannotBeRead:
         assert [one.why for one in rejudge(tower)] == ["this version has no agent clairvoyant"]
 
 
+def remove(view: InvestigationView, kind: EvidenceKind, place: Path) -> None:
+    """Put a tombstone in the place of a run's first evidence of a kind, as retention does."""
+    item = next(item for item in view.evidence if item.kind == kind)
+    with closing(sqlite3.connect(place)) as raw, raw:
+        raw.execute(
+            "INSERT INTO tombstone (evidence_id, why, at, digest, size) VALUES (?, ?, ?, ?, ?)",
+            (item.id, "older than 90 days", AT, item.digest, item.size),
+        )
+
+
 def large(load: LoadRecord) -> LoadRecord:
     """The same load, so talkative that its record is a file of its own."""
     return replace(load, console=(ConsoleLine(kind="log", text="x" * 40_000, at=0.1),))
@@ -181,24 +224,52 @@ class TestWhichRuns:
             store(tower, case.loads, as_judged(case))
         return tower
 
-    @pytest.mark.parametrize(
-        ("chosen", "runs"),
-        [
+    @pytest.mark.parametrize("chunk", [1, 2, 100])
+    def test_chosen(self, filled: Tower, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever the number of runs that are read at once."""
+        monkeypatch.setattr("bughunt.rejudging.CHUNK", chunk)
+        for chosen, runs in (
             (Chosen(), [1, 2, 3]),
             (Chosen(questions=frozenset({1})), [1, 3]),
             (Chosen(runs=frozenset({3})), [3]),
             (Chosen(runs=frozenset({2, 3}), questions=frozenset({1})), [1, 2, 3]),
             (Chosen(since=datetime.now(UTC) + timedelta(days=1)), []),
             (Chosen(questions=frozenset({1}), since=datetime(2026, 1, 1, tzinfo=UTC)), [1, 3]),
-        ],
-    )
-    def test_chosen(self, filled: Tower, chosen: Chosen, runs: list[int]) -> None:
-        assert [one.run for one in rejudge(filled, chosen)] == runs
+        ):
+            assert [one.run for one in rejudge(filled, chosen)] == runs
 
-    @pytest.mark.parametrize("chosen", [Chosen(runs=frozenset({9})), Chosen(questions=frozenset({9}))])
-    def test_one_that_is_not_there_is_an_error(self, filled: Tower, chosen: Chosen) -> None:
-        with pytest.raises(NoSuchRecord):
-            rejudge(filled, chosen)
+    def test_one_that_is_not_there_is_an_error(self, filled: Tower) -> None:
+        for chosen in (Chosen(runs=frozenset({9})), Chosen(questions=frozenset({9}))):
+            with pytest.raises(NoSuchRecord):
+                rejudge(filled, chosen)
+
+    def test_one_that_is_damaged_has_only_its_neighbours_read_alone(
+        self, filled: Tower, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """And no more runs than that are in memory at once."""
+        store(filled, WRONG.loads, as_judged(WRONG))
+        broken = store(filled, [large(HELD.loads[0])], as_judged(HELD))
+        for item in filled.view(broken.id).evidence:
+            filled.blobs.path(item.digest).unlink(missing_ok=True)
+        at_once: list[int] = []
+        alone: list[int] = []
+        views, view = filled.views, filled.view
+
+        def reading(**which: Any) -> list[InvestigationView]:  # Any: by name, as they are given
+            found = views(**which)
+            at_once.append(len(found))
+            return found
+
+        def reading_one(number: int) -> InvestigationView:
+            alone.append(number)
+            return view(number)
+
+        monkeypatch.setattr(filled, "views", reading)
+        monkeypatch.setattr(filled, "view", reading_one)
+        monkeypatch.setattr("bughunt.rejudging.CHUNK", 2)
+        outcomes = [one.outcome for one in rejudge(filled)]
+        assert outcomes == [Outcome.SAME] * 4 + [Outcome.UNREADABLE]
+        assert (at_once, alone) == ([2, 2], [5])
 
     def test_the_same_are_chosen_where_some_cannot_be_read(self, filled: Tower) -> None:
         broken = store(filled, [large(HELD.loads[0])], as_judged(HELD))
@@ -224,7 +295,13 @@ class TestSince:
     def test_a_date_or_a_number_of_days(self, text: str, instant: str) -> None:
         assert parse_since(text, self.NOW) == datetime.fromisoformat(instant)
 
-    @pytest.mark.parametrize("text", ["", "yesterday", "7", "7 d", "-7d", "99999d99", "99999999999d", "٧d"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", "yesterday", "7", "7 d", "-7d", "99999d99", "99999999999d", "٧d"),
+            *("0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"),
+        ],
+    )
     def test_anything_else_is_a_usage_error(self, text: str) -> None:
         with pytest.raises(UsageError, match="give a date"):
             parse_since(text, self.NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -66,8 +67,9 @@ def run_command(
 ) -> None:
     """Investigate charters against a target.
 
-    Exit codes: 0 all PASS, 1 a BUG, 2 usage or charter error or a fault that never fired, 3 ENV_ERROR,
-    4 our own failure, 130 interrupted.
+    Exit codes: 0 all PASS, or a BUG that is known by its charter's ticket until a day that is not over,
+    1 any other BUG, 2 usage or charter error or a fault that never fired, 3 ENV_ERROR, 4 our own failure,
+    130 interrupted.
     """
     settings = load_settings()
     with stdout_is_for_us():
@@ -127,10 +129,11 @@ def _chosen(
 
 
 def _shard(text: str) -> tuple[int, int]:
-    index, _, count = text.partition("/")
-    if not (index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
+    index, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= index <= count:
         raise UsageError(f"--shard {text}: write I/N with I from 1 to N, 2/4.")
-    return int(index), int(count)
+    return index, count
 
 
 def _plan(specs: Sequence[str]) -> FaultPlan:

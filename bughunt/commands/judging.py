@@ -44,7 +44,8 @@ def rejudge_command(
 ) -> None:
     """Judge stored runs again by the rules of this version, and say what would change. Changes nothing.
 
-    Exit codes: 0 every verdict would be the same, 1 one would change or need another load, 2 usage error.
+    Exit codes: 0 every verdict would be the same, 1 one would change or need another load, 2 usage error,
+    3 nothing is proved: a stored verdict cannot be judged again. 1 goes before 3.
     """
     chosen = _chosen(records or [], since)
     with closing(open_tower(load_settings(), db, must_exist=True)) as tower:
@@ -110,9 +111,9 @@ def parse_since(text: str, now: datetime) -> datetime:
         if days:
             return now - timedelta(days=int(days[1]))
         instant = datetime.fromisoformat(text)
+        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise UsageError(f"--since {text}: give a date, 2026-03-01, or a number of days, 7d.") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 def _chosen(records: Sequence[str], since: str | None) -> Chosen:
@@ -125,7 +126,10 @@ def _chosen(records: Sequence[str], since: str | None) -> Chosen:
 
 
 def _exit_code(found: Sequence[Rejudged]) -> int:
-    return int(any(one.outcome in {Outcome.CHANGED, Outcome.LOAD_AGAIN} for one in found))
+    outcomes = {one.outcome for one in found}
+    if outcomes & {Outcome.CHANGED, Outcome.LOAD_AGAIN}:
+        return 1
+    return 3 if Outcome.UNREADABLE in outcomes else 0
 
 
 def _verdict(text: str) -> Verdict | None:

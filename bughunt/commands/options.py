@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,13 @@ Report = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Investigations at a time.")]
 
+#: No database can number more than 18 digits' worth of records.
+_NAME = re.compile(r"(Q|RUN)-(\d{1,18})", re.ASCII)
+
 
 def record_name(text: str) -> tuple[str, int]:
     """`Q` or `RUN` and the number of what a person wrote as `Q-12` or `run-34`. Raises UsageError."""
-    kind, _, number = text.upper().partition("-")
-    if kind not in {"Q", "RUN"} or not (number.isascii() and number.isdigit()):
-        raise UsageError(f"{text} is neither a question nor a run: write Q-12 or RUN-34.")
-    return kind, int(number)
+    known = _NAME.fullmatch(text.upper())
+    if known is None:
+        raise UsageError(f"{text:.60} is neither a question nor a run: write Q-12 or RUN-34.")
+    return known[1], int(known[2])

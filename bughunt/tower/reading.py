@@ -128,7 +128,7 @@ def passing_loads(
         held = max(records, key=lambda record: record.load or 0, default=None)
         if held is None or held.tombstone is not None:
             continue
-        with suppress(msgspec.ValidationError, EvidenceDamaged, NoSuchRecord):
+        with suppress(msgspec.DecodeError, EvidenceDamaged, NoSuchRecord):
             yield load_from_json(bytes_of(held, body_of(connection, held)))
 
 
@@ -168,7 +168,7 @@ def _loads(records: Sequence[tuple[Evidence, bytes]]) -> tuple[list[LoadRecord],
     for item, data in records:
         try:
             loads.append(load_from_json(data))
-        except msgspec.ValidationError as error:  # of another version, or redacted beyond recognition
+        except msgspec.DecodeError as error:  # of another version, or redacted beyond recognition
             unreadable.append(f"The record of load {item.load} cannot be read: {error}.")
     return sorted(loads, key=lambda load: load.number), unreadable
 
@@ -185,7 +185,7 @@ class _Conditions(msgspec.Struct):
 
 def _known_bug(conditions: Sequence[bytes]) -> KnownBug | None:
     for data in conditions:
-        with suppress(msgspec.ValidationError):  # redacted beyond recognition
+        with suppress(msgspec.DecodeError):  # redacted beyond recognition
             told = msgspec.json.decode(data, type=_Conditions)
             if told.known_as is not None and told.known_until is not None:
                 return KnownBug(ticket=told.known_as, until=told.known_until)

@@ -56,6 +56,7 @@ def test_a_correction_is_told_to_fail_until_the_rules_are_mended(filled: Shell, 
         (["RUN-1", "--verdict", "BUG", "--why", "  "], 2, "--why is empty"),
         (["Q-1", "--verdict", "BUG", *WHY], 2, "name one of its runs"),
         (["RUN-9", "--verdict", "BUG", *WHY], 2, "RUN-9"),
+        (["RUN-" + "9" * 5000, "--verdict", "BUG", *WHY], 2, "write Q-12 or RUN-34"),
         (["RUN-1", "--verdict", "BUG", *WHY, "--to", "charters.py"], 4, "charters.py"),
     ],
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
 
+from bughunt.bench.demo import SCENARIOS
+from bughunt.rejudging import Outcome, Rejudged, rejudge
 from bughunt.tower import Tower
 from bughunt.verdict.judgement import Verdict
 from tests.cli.conftest import Shell
@@ -55,7 +59,11 @@ def test_json_is_all_that_is_printed(filled: Shell) -> None:
     [
         (["RUN-9"], "RUN-9"),
         (["cart"], "write Q-12 or RUN-34"),
+        (["RUN-99999999999999999999999"], "write Q-12 or RUN-34"),
+        (["Q-" + "9" * 5000], "write Q-12 or RUN-34"),
+        (["RUN-999999999999999999"], "no RUN-999999999999999999"),
         (["--since", "yesterday"], "give a date"),
+        (["--since", "0001-01-01T00:00+14:00"], "give a date"),
         (["--db", "sqlite:///nowhere.db"], "There is no tower"),
     ],
 )
@@ -67,17 +75,47 @@ def test_what_cannot_be_done_is_exit_code_2_and_one_line(
     assert told in done.error
 
 
-def test_a_real_run_is_judged_the_same_again(shell: Shell, cart: str) -> None:
-    """What is stored of a run is enough to come to its verdict once more."""
-    fault = ("--fault", "reset_once@**/api/cart")
-    for arguments in ((), fault, (*fault, "--agent", "naive")):
-        shell("run", "charters.py", "--base-url", cart, "--workers", 3, *arguments)
-    counts = shell("rejudge", "--json").json["counts"]
-    assert counts == {"same": 9, "changed": 0, "load_again": 0, "unreadable": 0, "not_judged": 0}
+def test_a_number_that_no_record_has_is_told_by_show_too(filled: Shell) -> None:
+    done = filled("show", "RUN-99999999999999999999999")
+    assert (done.code, done.out) == (2, "")
+    assert "write Q-12 or RUN-34" in done.error
 
 
-def test_the_bench_tells_what_it_measured(shell: Shell) -> None:
-    told = shell("bench", "rejudge", "--runs", 14, "--json").json
-    assert (told["runs"], told["loads"]) == (14, 21)
+def damage(shell: Shell, run: int) -> None:
+    """Change a run's record past the guards."""
+    with closing(sqlite3.connect(shell.folder / ".bughunt/tower.db")) as raw, raw:
+        raw.execute("DROP TRIGGER evidence_update")
+        changed = "UPDATE evidence SET body = zeroblob(size) WHERE run_id = ? AND kind = 'network'"
+        raw.execute(changed, (run,))
+
+
+def test_where_a_verdict_cannot_be_judged_again_nothing_is_proved(filled: Shell) -> None:
+    """Exit code 3, and 1 where another would change."""
+    damage(filled, run=1)
+    done = filled("rejudge", "RUN-1")
+    assert done.code == 3
+    assert "RUN-1 of Q-1 (careful): its verdict cannot be judged again" in done.out
+    done = filled("rejudge", "--json")
+    assert (done.code, done.json["exit_code"]) == (1, 1)
+    assert (done.json["counts"]["unreadable"], done.json["counts"]["changed"]) == (1, 1)
+
+
+#: A PASS, a BUG, an ENV_ERROR and a PASS on the second load.
+A_FEW = tuple(
+    one for one in SCENARIOS if one.name in {"healthy", "product bug", "reset, always", "reset, once"}
+)
+
+
+def test_what_the_bench_stores_of_real_runs_is_judged_the_same_again(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stored of a run is enough to come to its verdict once more, whoever looked."""
+    found: list[Rejudged] = []
+    monkeypatch.setattr("bughunt.bench.demo.SCENARIOS", A_FEW)
+    monkeypatch.setattr("bughunt.bench.rejudging.ROUNDS", 1)
+    monkeypatch.setattr("bughunt.bench.rejudging.rejudge", lambda tower: found.extend(rejudge(tower)))
+    told = shell("bench", "rejudge", "--runs", 8, "--json").json
+    assert (told["runs"], told["loads"]) == (8, 11)
     assert told["reading_seconds"] > 0
     assert told["reading_ratio"] > 0
+    assert Counter(one.agent for one in found if one.outcome is Outcome.SAME) == {"careful": 4, "naive": 4}
