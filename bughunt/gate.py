@@ -5,6 +5,7 @@ What is planned and how it is judged is `gating`'s business; here it is carried 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,13 +23,14 @@ from bughunt.gating.planning import combinations_of, drill_of, planned
 from bughunt.gating.selection import representative
 from bughunt.gating.values import Combination, GateResult, Mistake, Subject, Unproved
 from bughunt.investigation import Investigation
+from bughunt.reports.outcomes import ticket_in_words
 from bughunt.session import Session, carry_out
 from bughunt.settings import LoadSettings, Target
 from bughunt.tower import InvestigationView, Tower, now_utc
 from bughunt.verdict.judgement import Reason, Verdict
 from fault_routes import parse_plan
 
-__all__ = ["Case", "GateRun", "Wanted", "bundled_cases", "cases_of", "gate", "gate_exit_code"]
+__all__ = ["NAIVE", "Case", "GateRun", "Wanted", "bundled_cases", "cases_of", "gate", "gate_exit_code"]
 
 NAIVE = "naive"
 
@@ -96,13 +98,14 @@ def cases_of(charters: Sequence[Charter], target: Target, known_bugs: Sequence[s
 def bundled_cases(*, quick: bool = False) -> Iterator[list[Case]]:
     """The bundled apps, served within the block: each as it should be, and with each of its bugs.
 
-    As it should be, an app has all its charters, with a bug those that see it. `quick`: two, and one.
+    As it should be, an app has all its charters, with a bug those that see it. `quick`: two charters, and one
+    for every third bug.
     """
     with ExitStack() as servers:
         yield [
             case
             for app in BUNDLED
-            for bug in (None, *app.bugs, *(one.bug for one in app.bugs_under_fault))
+            for bug in (None, *tuple(app.bugs)[:: 3 if quick else 1], *(b.bug for b in app.bugs_under_fault))
             for case in _cases_with(app, bug, servers, quick=quick)
         ]
 
@@ -129,7 +132,6 @@ def _bundled_case(app: BundledApp, bug: str | None, charter: Charter, target: Ta
         charter=charter.id,
         known_bug=bug is not None and charter.name in app.bugs.get(bug, ()),
         resilient=charter.resilient,
-        hidden_bug=bool(under),
         bug_under=tuple(fault.spec for fault in parse_plan([one.fault for one in under]).faults),
     )
     return Case(charter=charter, target=target, subject=subject)
@@ -156,7 +158,7 @@ async def gate(
         agent=wanted.agent,
         unproved=tuple(_unproved(cases, healthy.views)),
         check_errors=tuple(_check_errors(healthy.views)),
-        failures=healthy.failures,
+        failures=(*healthy.failures, *_without_an_answer(healthy)),
         healthy_runs=len(healthy.views),
         asked_again=len(healthy.disturbed),
         max_false_bugs=wanted.max_false_bugs,
@@ -175,34 +177,47 @@ async def _drilled(
     result: GateResult,
     ask: Ask,
 ) -> tuple[GateResult, tuple[InvestigationView, ...]]:
-    drills, left_out = _drills(cases, healthy, wanted.drills)
-    if not drills:
-        return structs.replace(result, left_out=left_out), ()
-    agents = [wanted.agent, *([NAIVE] if wanted.compare else [])]
-    by_subject = {case.subject: case for case in cases}
-    asked = [
-        _investigation(by_subject[drill.subject], wanted, agent, drill.spec)
-        for agent in agents
-        for drill in drills
-    ]
-    planned_drills = drills * len(agents)
-    found = await ask(asked, lambda index, view: is_disturbed(planned_drills[index], view))
-    judged = [judge(drill, view) for drill, view in zip(planned_drills, found.views, strict=True)]
-    told = structs.replace(
+    plan = _plan_of(cases, healthy, wanted.drills)
+    result = structs.replace(result, left_out=plan.left_out, planned=plan.planned)
+    if not plan.drills:
+        return result, ()
+    found = await _drill(cases, plan.drills, wanted, wanted.agent, ask)
+    result = structs.replace(
         result,
-        judged=tuple(judged[: len(drills)]),
-        compared=tuple(judged[len(drills) :]) if wanted.compare else None,
-        left_out=left_out,
+        judged=tuple(map(judge, plan.drills, found.views)),
         check_errors=tuple(_check_errors(found.views)),
-        failures=found.failures,
+        failures=(*found.failures, *_without_an_answer(found)),
         asked_again=result.asked_again + len(found.disturbed),
     )
-    return told, (*found.disturbed, *found.views)
+    if not wanted.compare:
+        return result, (*found.disturbed, *found.views)
+    naive = await _drill(cases, plan.drills, wanted, NAIVE, ask)
+    result = structs.replace(
+        result,
+        compared=tuple(map(judge, plan.drills, naive.views)),
+        compared_failures=(*naive.failures, *_without_an_answer(naive)),
+    )
+    return result, (*found.disturbed, *found.views, *naive.disturbed, *naive.views)
 
 
-def _drills(
-    cases: Sequence[Case], healthy: Sequence[InvestigationView], limit: int | None
-) -> tuple[list[Combination], tuple[str, ...]]:
+async def _drill(
+    cases: Sequence[Case], drills: Sequence[Combination], wanted: Wanted, agent: str, ask: Ask
+) -> Answers:
+    by_subject = {case.subject: case for case in cases}
+    asked = [_investigation(by_subject[drill.subject], wanted, agent, drill.spec) for drill in drills]
+    return await ask(asked, lambda index, view: is_disturbed(drills[index], view))
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """The drills that are to be carried out."""
+
+    drills: tuple[Combination, ...]
+    planned: int
+    """How many apply."""
+    left_out: tuple[str, ...]
+
+
+def _plan_of(cases: Sequence[Case], healthy: Sequence[InvestigationView], limit: int | None) -> Plan:
     drills: dict[tuple[Subject, str], Combination] = {}
     given, left_out = [], []
     for case, view in zip(cases, healthy, strict=True):
@@ -213,7 +228,9 @@ def _drills(
         drills |= {(subject, d.spec): d for d in combinations_of(subject, plan.dependencies)}
     others = [drill for drill in drills.values() if drill not in given]
     chosen = others if limit is None else representative(others, max(limit - len(given), 0))
-    return [*given, *chosen], tuple(left_out)
+    return Plan(
+        drills=(*given, *chosen), planned=len(given) + len(others), left_out=tuple(dict.fromkeys(left_out))
+    )
 
 
 async def _answers(
@@ -269,13 +286,21 @@ def _unproved(cases: Sequence[Case], views: Sequence[InvestigationView]) -> Iter
                 expected=expected,
                 said=view.run.verdict,
                 run=view.name,
-                sentence=sentence_of(view),
+                sentence=" ".join(part for part in (sentence_of(view), ticket_in_words(view)) if part),
             )
 
 
 def _check_errors(views: Sequence[InvestigationView]) -> Iterator[str]:
     for view in views:
         if view.run.reason is Reason.CHECK_ERROR:
+            yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
+
+
+def _without_an_answer(answers: Answers) -> Iterator[str]:
+    """Runs without a verdict, for no fault of their charter's, of which no failure tells yet."""
+    for view in answers.views:
+        told = any(re.search(rf"\b{view.name}\b", failure) for failure in answers.failures)
+        if view.run.verdict is None and view.run.reason is not Reason.CHECK_ERROR and not told:
             yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
 
 

@@ -21,13 +21,14 @@ from bughunt.commands.options import AsJson, Db, Report, Workers
 from bughunt.commands.output import interruptible, people, print_json, stdout_is_for_us, tell
 from bughunt.exceptions import UsageError
 from bughunt.exit_codes import ExitCode
-from bughunt.gate import Case, GateRun, Wanted, bundled_cases, cases_of, gate, gate_exit_code
+from bughunt.gate import NAIVE, Case, GateRun, Wanted, bundled_cases, cases_of, gate, gate_exit_code
 from bughunt.gating.intervals import MISSING, available
 from bughunt.gating.values import GateResult
 from bughunt.reports.gate import (
     confusion_table,
     gate_json,
     gate_lines,
+    left_out_lines,
     matrix_table,
     render_gate_html,
     share_lines,
@@ -72,12 +73,21 @@ def gate_command(
 ) -> None:
     """Break every declared exchange of every charter in every way, and fail where an answer is wrong.
 
-    Exit codes: 0 every answer is right, 1 a false BUG, a missed bug, a fault that went unnoticed or never
-    fired, 2 usage or charter error, 3 nothing is proved: the healthy run failed, 4 our own failure.
+    Exit codes: 0 no answer is wrong, 1 a false BUG, a missed bug, a fault that went unnoticed or never fired,
+    an answer not seen, 2 usage or charter error, 3 nothing is proved: the healthy run failed, the environment
+    was in trouble twice, or nothing is declared, 4 our own failure, 130 interrupted.
     """
     settings = load_settings()
-    wanted = _wanted(settings, agent, build, workers, max_false_bugs, bundled=bundled, quick=quick)
-    wanted = msgspec.structs.replace(wanted, compare=compare)
+    wanted = Wanted(
+        agent=_compared_with_naive(agent) if compare else known_agent(agent),
+        compare=compare,
+        drills=QUICK_DRILLS if quick else BUNDLED_DRILLS if bundled else None,
+        workers=workers or (BUNDLED_WORKERS if bundled else settings.workers),
+        max_false_bugs=max_false_bugs,
+        project="gate" if bundled else settings.project,
+        build=build,
+        loading=_loading(settings, bundled=bundled),
+    )
     if report is not None:
         check_folder(report)
     aims = [] if bundled else [aim_of(settings, base_url, target)]
@@ -97,25 +107,10 @@ def gate_command(
     raise typer.Exit(code)
 
 
-def _wanted(
-    settings: Settings,
-    agent: str,
-    build: str | None,
-    workers: int | None,
-    max_false_bugs: int,
-    *,
-    bundled: bool,
-    quick: bool,
-) -> Wanted:
-    return Wanted(
-        agent=known_agent(agent),
-        drills=QUICK_DRILLS if quick else BUNDLED_DRILLS if bundled else None,
-        workers=workers or (BUNDLED_WORKERS if bundled else settings.workers),
-        max_false_bugs=max_false_bugs,
-        project="gate" if bundled else settings.project,
-        build=build,
-        loading=_loading(settings, bundled=bundled),
-    )
+def _compared_with_naive(agent: str) -> str:
+    if known_agent(agent) == NAIVE:
+        raise UsageError("--compare shows the naive agent beside another one: leave --agent naive away.")
+    return agent
 
 
 def _loading(settings: Settings, *, bundled: bool) -> LoadSettings:
@@ -185,3 +180,5 @@ def _show(result: GateResult, code: ExitCode, *, as_json: bool) -> None:
         out.print(f"{share.agent}, {share.what}: {share.told}", highlight=False, markup=False)
     for line in gate_lines(result):
         tell(line)
+    for line in left_out_lines(result):
+        people.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -9,12 +9,15 @@
     resilient                any                    PASS
     resilient, sees a bug    any                    BUG or PASS: the fault may keep the app from getting there
 
-An ENV_ERROR where the answer could have been seen is
+An ENV_ERROR is
 
-- no mistake where no second look was to be trusted, since the faulted load may have left something behind, or
-  the page was still moving: `state_unknown`, `late`, `moved`, and nothing else that was not planned;
-- *disturbed* where the environment was in real trouble beside: nothing is proved by it, for or against;
-- a mistake where a known bug was lost all the same. Where there is no bug, an open question harms nobody.
+- *disturbed* where something that nobody had planned hid an answer that could have been seen, or where the
+  fault itself is none of its causes: nothing is proved by it, for or against;
+- *left open* where no second look was to be trusted, since a write of the faulted load may have arrived
+  (`state_unknown`): no mistake, and told;
+- else a mistake wherever the answer could have been seen.
+
+A drill counts only where its fault fired, and where there is an answer that nothing disturbed.
 """
 
 from __future__ import annotations
@@ -27,13 +30,14 @@ from msgspec import Struct
 from bughunt.gating.planning import KINDS
 from bughunt.gating.values import Combination, Judged, Mistake
 from bughunt.tower.values import InvestigationView
-from bughunt.verdict.judgement import CauseKind, Verdict
+from bughunt.verdict.judgement import Cause, CauseKind, Verdict
 
 __all__ = [
     "Cell",
     "confusion",
     "false_bugs",
     "is_disturbed",
+    "is_left_open",
     "judge",
     "matrix",
     "missed_bugs",
@@ -45,7 +49,8 @@ __all__ = [
 PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
 
 _WAITING = frozenset(kind.name for kind in KINDS if kind.waits)
-_NOT_TO_BE_TRUSTED = frozenset({CauseKind.STATE_UNKNOWN, CauseKind.LATE, CauseKind.MOVED})
+#: Follows from what a planned fault did on an earlier load.
+_FROM_THE_FAULT = frozenset({CauseKind.STATE_UNKNOWN, CauseKind.UNREPRODUCED})
 
 
 def right_answers(drill: Combination) -> tuple[Verdict, ...]:
@@ -54,7 +59,7 @@ def right_answers(drill: Combination) -> tuple[Verdict, ...]:
     if subject.resilient:
         if drill.spec in subject.bug_under:
             return (BUG,)
-        return (BUG, PASS) if subject.known_bug or subject.hidden_bug else (PASS,)
+        return (BUG, PASS) if subject.known_bug or subject.bug_under else (PASS,)
     if drill.once:
         return (BUG,) if subject.known_bug else (PASS,)
     if subject.known_bug:
@@ -71,6 +76,7 @@ def judge(drill: Combination, view: InvestigationView) -> Judged:
         fired=not view.unfired,
         mistake=mistake(drill, view),
         disturbed=is_disturbed(drill, view),
+        left_open=is_left_open(drill, view),
         run=view.name,
         sentence=sentence_of(view),
     )
@@ -92,31 +98,42 @@ def mistake(drill: Combination, view: InvestigationView) -> Mistake | None:
         return Mistake.FALSE_BUG
     if said is PASS:
         return Mistake.MISSED_BUG if BUG in right else Mistake.UNNOTICED
-    harmless = BUG not in right and not drill.subject.resilient
-    return None if harmless or _unplanned(view) - {CauseKind.UNREPRODUCED} else Mistake.UNSETTLED
+    return None if is_disturbed(drill, view) or is_left_open(drill, view) else Mistake.UNSETTLED
 
 
 def is_disturbed(drill: Combination, view: InvestigationView) -> bool:
-    """Whether an answer that could have been seen was hidden by trouble that nobody had planned."""
+    """Whether trouble that nobody had planned is why there is no other answer."""
+    if view.run.verdict is not ENV_ERROR:
+        return False
+    if ENV_ERROR in right_answers(drill):
+        return not any(cause.fault == drill.spec for cause in _causes(view))
+    return bool(_unplanned(view) - _FROM_THE_FAULT)
+
+
+def is_left_open(drill: Combination, view: InvestigationView) -> bool:
+    """Whether the answer could not be looked for again: the world may be another one since the fault."""
     if view.run.verdict is not ENV_ERROR or ENV_ERROR in right_answers(drill):
         return False
-    return bool(_unplanned(view) - _NOT_TO_BE_TRUSTED - {CauseKind.UNREPRODUCED})
+    return CauseKind.STATE_UNKNOWN in _unplanned(view) and not is_disturbed(drill, view)
+
+
+def _causes(view: InvestigationView) -> tuple[Cause, ...]:
+    return view.judgement.causes if view.judgement is not None else ()
 
 
 def _unplanned(view: InvestigationView) -> set[CauseKind]:
-    causes = view.judgement.causes if view.judgement is not None else ()
-    return {cause.kind for cause in causes if cause.fault is None}
+    return {cause.kind for cause in _causes(view) if cause.fault is None}
 
 
 def false_bugs(judged: Sequence[Judged]) -> tuple[int, int]:
-    """How many false BUGs there are, and of how many drills without a bug."""
-    without = [j for j in judged if BUG not in j.right]
+    """How many false BUGs there are, and of how many drills that count and have no bug."""
+    without = [j for j in judged if j.counts and BUG not in j.right]
     return sum(j.mistake is Mistake.FALSE_BUG for j in without), len(without)
 
 
 def missed_bugs(judged: Sequence[Judged]) -> tuple[int, int]:
-    """How many bugs were missed, and of how many drills with one that PASS denies."""
-    with_bug = [j for j in judged if BUG in j.right and PASS not in j.right]
+    """How many bugs were missed, and of how many drills that count and have a bug that PASS denies."""
+    with_bug = [j for j in judged if j.counts and BUG in j.right and PASS not in j.right]
     return sum(j.mistake is Mistake.MISSED_BUG for j in with_bug), len(with_bug)
 
 

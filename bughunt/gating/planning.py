@@ -57,12 +57,16 @@ def planned(loads: Sequence[LoadRecord], *, resilient: bool = False) -> Planned:
     """
     dependencies: dict[tuple[str, str | None], Dependency] = {}
     left_out: dict[str, None] = {}
+    for pattern in _needed(loads) if resilient else ():
+        left_out[f"{pattern} is what a resilient charter reads itself: without it there is no check."] = None
     for pattern, method in _declared(loads, resilient=resilient):
         met = [x for load in loads for x in load.exchanges if _meets(x, pattern, method)]
         if met:
             dependencies[pattern, method] = _dependency(pattern, method, met)
         else:
             left_out[_why_not(pattern, loads)] = None
+    if not dependencies and not left_out:
+        left_out["It declares nothing that a fault could break."] = None
     return Planned(dependencies=tuple(dependencies.values()), left_out=tuple(left_out))
 
 
@@ -102,6 +106,13 @@ def _declared(loads: Sequence[LoadRecord], *, resilient: bool) -> Iterator[tuple
             yield from ((d.pattern, d.method) for d in load.declarations)
         yield from ((a.pattern, a.method) for a in load.acknowledgements)
         yield from ((pattern, None) for pattern in load.scope.depends_on or ())
+
+
+def _needed(loads: Sequence[LoadRecord]) -> Iterator[str]:
+    """What a resilient charter reads with `net.json`, where nothing else declares it too."""
+    others = set(_declared(loads, resilient=True))
+    for load in loads:
+        yield from (d.pattern for d in load.declarations if (d.pattern, d.method) not in others)
 
 
 def _meets(exchange: Exchange, pattern: str, method: str | None) -> bool:

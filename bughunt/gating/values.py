@@ -29,10 +29,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     known_bug: bool = False
     """True iff it must say BUG while the network is healthy."""
     resilient: bool = False
-    hidden_bug: bool = False
-    """True iff the build has a bug that this resilient charter sees under some faults only."""
     bug_under: tuple[str, ...] = ()
-    """The faults, as specs, under which that bug must be seen."""
+    """The faults, as specs, under which this resilient charter must see a bug that hides in health."""
 
     @property
     def name(self) -> str:
@@ -85,7 +83,7 @@ class Mistake(StrEnum):
     UNNOTICED = "fault not noticed"
     """PASS, though what the charter declared was broken all the time."""
     UNSETTLED = "answer not seen"
-    """ENV_ERROR, though the answer could be seen: nothing but the planned fault was in the way."""
+    """ENV_ERROR, though the answer could be seen: the planned fault was over, or the app copes with it."""
 
 
 class Judged(Struct, frozen=True, kw_only=True):
@@ -98,13 +96,20 @@ class Judged(Struct, frozen=True, kw_only=True):
     """None: there was no verdict."""
     fired: bool
     mistake: Mistake | None
-    """None: the answer is right, or there is none, or it leaves the question open with good reason."""
+    """None: the answer is right, or there is none, or it is disturbed or left open."""
     disturbed: bool
     """True iff the environment was in trouble that nobody had planned, so that the answer says nothing."""
+    left_open: bool
+    """True iff nobody could look again, since a write of the faulted load may have arrived."""
     run: str
     """`RUN-12`"""
     sentence: str
     """The answer in words."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the answer says something about the agent."""
+        return self.fired and self.said is not None and not self.disturbed
 
 
 class Unproved(Struct, frozen=True, kw_only=True):
@@ -136,12 +141,16 @@ class GateResult(Struct, frozen=True, kw_only=True):
     """What the naive agent said of the same drills; None: it was not asked."""
     unproved: tuple[Unproved, ...] = ()
     """Not empty: no drill was run."""
+    planned: int = 0
+    """The drills that apply; `judged` may be a choice of them."""
     left_out: tuple[str, ...] = ()
-    """Declared dependencies that no fault could be planned for, one sentence each."""
+    """Declared dependencies, and charters, that no fault could be planned for, one sentence each."""
     check_errors: tuple[str, ...] = ()
     """Of charters that are broken, one sentence each."""
     failures: tuple[str, ...] = ()
     """Our own, one line each."""
+    compared_failures: tuple[str, ...] = ()
+    """The same of the comparison, which prove nothing about the agent that is tested."""
     healthy_runs: int = 0
     asked_again: int = 0
     """Runs that were disturbed at first."""
@@ -159,5 +168,10 @@ class GateResult(Struct, frozen=True, kw_only=True):
 
     @property
     def unfired(self) -> tuple[Judged, ...]:
-        """The drills whose fault never fired: they prove nothing."""
-        return tuple(j for j in self.judged if not j.fired)
+        """The drills whose fault never fired, though nothing else was in the way: they prove nothing."""
+        return tuple(j for j in self.judged if not j.fired and not j.disturbed and j.said is not None)
+
+    @property
+    def left_open(self) -> tuple[Judged, ...]:
+        """The drills after which nobody could look again."""
+        return tuple(j for j in self.judged if j.left_open)

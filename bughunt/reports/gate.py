@@ -16,11 +16,21 @@ from bughunt.gating.intervals import interval
 from bughunt.gating.judging import Cell, confusion, false_bugs, matrix, missed_bugs
 from bughunt.gating.planning import KINDS
 from bughunt.gating.values import GateResult, Interval, Judged, Mistake, Unproved
+from bughunt.reports.as_json import cleaned
 from bughunt.reports.html import environment, resource
-from bughunt.reports.texts import clean, counted, one_line, seconds, when
+from bughunt.reports.texts import counted, one_line, seconds, when
 from bughunt.verdict.judgement import Verdict
 
-__all__ = ["confusion_table", "gate_json", "gate_lines", "gate_sentence", "matrix_table", "render_gate_html"]
+__all__ = [
+    "confusion_table",
+    "gate_json",
+    "gate_lines",
+    "gate_sentence",
+    "left_out_lines",
+    "matrix_table",
+    "render_gate_html",
+    "share_lines",
+]
 
 ANSWERS = (Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR, None)
 """What can be said; None: no verdict."""
@@ -34,15 +44,21 @@ def gate_json(result: GateResult) -> dict[str, Any]:
         {
             "agent": result.agent,
             **_agent_json(result.judged),
+            "planned": result.planned,
             "max_false_bugs": result.max_false_bugs,
             "wrong": [_judged_json(one) for one in result.wrong()],
             "unfired_faults": [_judged_json(one) for one in result.unfired],
             "disturbed": [_judged_json(one) for one in result.disturbed],
+            "left_open": [_judged_json(one) for one in result.left_open],
             "unproved": [_unproved_json(one) for one in result.unproved],
             "matrix": [msgspec.structs.asdict(cell) for cell in matrix(result.judged)],
             "compared": None
             if result.compared is None
-            else {"agent": "naive", **_agent_json(result.compared)},
+            else {
+                "agent": "naive",
+                **_agent_json(result.compared),
+                "failures": result.compared_failures,
+            },
             "left_out": result.left_out,
             "check_errors": result.check_errors,
             "failures": result.failures,
@@ -51,7 +67,7 @@ def gate_json(result: GateResult) -> dict[str, Any]:
             "seconds": round(result.seconds, 3),
         }
     )
-    return {key: _cleaned(value) for key, value in said.items()}
+    return cleaned(said)
 
 
 def _agent_json(judged: Sequence[Judged]) -> dict[str, Any]:
@@ -121,12 +137,15 @@ def gate_sentence(result: GateResult) -> str:
         f"{counted(others, 'other wrong answer')}",
         f"{counted(len(result.unfired), 'fault')} never fired",
         *([f"{len(result.disturbed)} disturbed"] if result.disturbed else []),
+        *([f"{len(result.left_open)} left open after a write"] if result.left_open else []),
     ]
-    return f"{counted(len(result.judged), 'drill')} in {seconds(result.seconds)}: {', '.join(told)}."
+    drills = counted(len(result.judged), "drill")
+    of_all = f" of {result.planned}" if result.planned > len(result.judged) else ""
+    return f"{drills}{of_all} in {seconds(result.seconds)}: {', '.join(told)}."
 
 
 def gate_lines(result: GateResult) -> Iterator[str]:
-    """What is to be said one by one: what is wrong, and what was left out."""
+    """What is wrong, or proves nothing, one by one."""
     for lost in result.unproved:
         subject = lost.subject
         mended = " Mended? Then it is no known bug any more." if subject.known_bug else ""
@@ -142,7 +161,12 @@ def gate_lines(result: GateResult) -> Iterator[str]:
         yield f"{one.run} never fired: {_where(one)}"
     yield from result.check_errors
     yield from result.failures
-    yield from (f"Left out: {told}" for told in result.left_out)
+    yield from (f"Beside, by the naive agent: {told}" for told in result.compared_failures)
+
+
+def left_out_lines(result: GateResult) -> Iterator[str]:
+    """What was not drilled, one by one."""
+    return (f"Left out: {told}" for told in result.left_out)
 
 
 def _where(one: Judged) -> str:
@@ -285,12 +309,18 @@ def _cell_words(cell: Cell | None) -> str:
 
 
 def matrix_table(result: GateResult) -> Table:
-    """Flow × endpoint × fault for a terminal."""
-    drawn = Table(caption=Text("Each cell: always / once."), caption_justify="left")
-    for heading in ("target", "charter", "endpoint", *kinds_of(result)):
+    """Flow × endpoint × fault for a terminal of any width."""
+    drawn = Table(caption=Text("Each fault: always / once."), caption_justify="left")
+    for heading in ("flow", "endpoint", "fault: what was said"):
         drawn.add_column(heading, overflow="fold")
+    kinds = kinds_of(result)
     for row in flow_rows(result):
-        drawn.add_row(*(Text(word) for word in (row.target, row.charter, row.endpoint, *row.cells)))
+        said = [
+            f"{kind}: {cell}".replace(" ", "\xa0")
+            for kind, cell in zip(kinds, row.cells, strict=True)
+            if cell
+        ]
+        drawn.add_row(Text(f"{row.charter}\n({row.target})"), Text(row.endpoint), Text(", ".join(said)))
     return drawn
 
 
@@ -307,15 +337,7 @@ def render_gate_html(result: GateResult, *, now: datetime) -> str:
             rows=truth_rows(result) if result.judged else [],
             kinds=kinds_of(result),
             flows=flow_rows(result),
-            lines=[one_line(line, 1000) for line in gate_lines(result)],
+            lines=[one_line(line, 1000) for line in (*gate_lines(result), *left_out_lines(result))],
             style=resource("report.css"),
         )
     )
-
-
-def _cleaned(value: Any) -> Any:  # Any: a JSON value
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [_cleaned(item) for item in value]
-    return {key: _cleaned(item) for key, item in value.items()} if isinstance(value, dict) else value

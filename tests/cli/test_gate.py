@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,20 +13,28 @@ from bughunt.bundled import BUNDLED
 from bughunt.gating.planning import KINDS
 from tests.cli.conftest import Done, Shell
 
+ROOT = Path(__file__).parents[2]
 BOTH = ("charters.py::right", "charters.py::wrong", "--known-bug", "wrong")
+
+
+def documented_keys() -> set[str]:
+    """The keys that the guide tells of, by its table."""
+    guide = (ROOT / "docs" / "how-to" / "gate.md").read_text().partition("| key | what |")[2]
+    rows = [line for line in guide.splitlines() if line.startswith("| `")]
+    return {key for row in rows for key in re.findall(r"`(\w+)`", row.split("|")[1])}
 
 
 def gate(shell: Shell, *arguments: object) -> Done:
     return shell("gate", *arguments, "--workers", 8)
 
 
-@pytest.mark.thorough
 def test_right_answers_pass_the_gate(shell: Shell, cart: str) -> None:
     done = gate(shell, *BOTH, "--base-url", cart, "--compare", "--report", "out", "--json")
     found = done.json
-    assert done.code == 0, (found["wrong"], found["unproved"], done.err)
+    assert done.code == found["exit_code"] == 0, (found["wrong"], found["unproved"], done.err)
     kinds = len([kind for kind in KINDS if not kind.of_writes])
-    assert found["combinations"] == len(found["matrix"]) == 2 * 2 * kinds
+    assert found["combinations"] == found["planned"] == len(found["matrix"]) == 2 * 2 * kinds
+    assert set(found) == documented_keys()
     assert (found["false_bugs"], found["missed_bugs"], found["unfired_faults"]) == (0, 0, [])
     assert sum(cell["env"] + cell["passed"] + cell["bug"] for cell in found["matrix"]) == 4 * kinds
     _has_intervals(found)
@@ -85,12 +95,26 @@ def test_a_broken_charter_is_exit_code_2(shell: Shell, cart: str) -> None:
             "Did you mean right?",
         ),
         (["charters.py", "--base-url", "http://127.0.0.1:9", "--agent", "lucky"], "no agent lucky"),
+        (
+            ["charters.py", "--base-url", "http://127.0.0.1:9", "--agent", "naive", "--compare"],
+            "leave --agent naive away",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(shell: Shell, arguments: list[str], told: str) -> None:
     done = shell("gate", *arguments)
     assert done.code == 2
     assert told in done.error
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(1200)  # some four hundred investigations, beside whatever else is tested
+def test_the_bundled_apps_pass_the_whole_gate(shell: Shell) -> None:
+    done = shell("gate", "--bundled", "--json", timeout=1100)
+    found = done.json
+    assert done.code == 0, (found["wrong"], found["unproved"], found["unfired_faults"], done.err)
+    assert found["combinations"] >= 300
+    assert (found["false_bugs"], found["missed_bugs"], found["unfired_faults"]) == (0, 0, [])
 
 
 @pytest.mark.timeout(600)  # some hundred investigations, beside whatever else is tested
