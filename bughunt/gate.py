@@ -5,7 +5,6 @@ What is planned and how it is judged is `gating`'s business; here it is carried 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +17,7 @@ from bughunt.bundled import BUNDLED, BundledApp
 from bughunt.charters import Charter, load_charters
 from bughunt.exceptions import BughuntError
 from bughunt.exit_codes import ExitCode
-from bughunt.gating.judging import is_disturbed, judge, sentence_of
+from bughunt.gating.judging import is_disturbed, judge, sentence_of, without_an_answer
 from bughunt.gating.planning import combinations_of, drill_of, planned
 from bughunt.gating.selection import representative
 from bughunt.gating.values import Combination, GateResult, Mistake, Subject, Unproved
@@ -158,7 +157,7 @@ async def gate(
         agent=wanted.agent,
         unproved=tuple(_unproved(cases, healthy.views)),
         check_errors=tuple(_check_errors(healthy.views)),
-        failures=(*healthy.failures, *_without_an_answer(healthy)),
+        failures=(*healthy.failures, *without_an_answer(healthy.views, healthy.failures)),
         healthy_runs=len(healthy.views),
         asked_again=len(healthy.disturbed),
         max_false_bugs=wanted.max_false_bugs,
@@ -186,7 +185,7 @@ async def _drilled(
         result,
         judged=tuple(map(judge, plan.drills, found.views)),
         check_errors=tuple(_check_errors(found.views)),
-        failures=(*found.failures, *_without_an_answer(found)),
+        failures=(*found.failures, *without_an_answer(found.views, found.failures)),
         asked_again=result.asked_again + len(found.disturbed),
     )
     if not wanted.compare:
@@ -195,7 +194,7 @@ async def _drilled(
     result = structs.replace(
         result,
         compared=tuple(map(judge, plan.drills, naive.views)),
-        compared_failures=(*naive.failures, *_without_an_answer(naive)),
+        compared_failures=(*naive.failures, *without_an_answer(naive.views, naive.failures)),
     )
     return result, (*found.disturbed, *found.views, *naive.disturbed, *naive.views)
 
@@ -293,14 +292,6 @@ def _unproved(cases: Sequence[Case], views: Sequence[InvestigationView]) -> Iter
 def _check_errors(views: Sequence[InvestigationView]) -> Iterator[str]:
     for view in views:
         if view.run.reason is Reason.CHECK_ERROR:
-            yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
-
-
-def _without_an_answer(answers: Answers) -> Iterator[str]:
-    """Runs without a verdict, for no fault of their charter's, of which no failure tells yet."""
-    for view in answers.views:
-        told = any(re.search(rf"\b{view.name}\b", failure) for failure in answers.failures)
-        if view.run.verdict is None and view.run.reason is not Reason.CHECK_ERROR and not told:
             yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
 
 

@@ -13,7 +13,15 @@ from bughunt.bundled import BUNDLED
 from bughunt.exit_codes import ExitCode
 from bughunt.gate import bundled_cases, gate_exit_code
 from bughunt.gating.intervals import available, interval
-from bughunt.gating.judging import confusion, false_bugs, judge, matrix, missed_bugs, right_answers
+from bughunt.gating.judging import (
+    confusion,
+    false_bugs,
+    judge,
+    matrix,
+    missed_bugs,
+    right_answers,
+    without_an_answer,
+)
 from bughunt.gating.planning import KINDS, combinations_of, drill_of, planned
 from bughunt.gating.selection import representative
 from bughunt.gating.values import Combination, Dependency, GateResult, Judged, Mistake, Subject, Unproved
@@ -304,6 +312,14 @@ def test_only_what_a_write_may_have_changed_is_left_open() -> None:
     views = (NO_SECOND_LOOK, DISTURBED, LOST, STILL_MOVING, PLANNED_TROUBLE, samples.passed())
     assert [judge(drill(once=True), view).left_open for view in views] == [True, *[False] * 5]
     assert not judge(drill(), NO_SECOND_LOOK).left_open
+
+
+def test_a_run_that_ended_without_an_answer_is_a_failure_of_ours_and_told_once() -> None:
+    lost = samples.view(None, [], number=3)
+    assert lost.run.verdict is None
+    (told,) = without_an_answer([samples.passed(), samples.bug(), lost], ["RUN-31: the disk is full"])
+    assert told.startswith(f"{lost.name}, {lost.question.key.charter}: ")
+    assert not list(without_an_answer([lost], [f"The disk is full. ({lost.name}: HARNESS_ERROR)"]))
 
 
 # What it amounts to

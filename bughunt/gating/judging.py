@@ -22,15 +22,16 @@ A drill counts only where its fault fired, and where there is an answer that not
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bughunt.gating.planning import KINDS
 from bughunt.gating.values import Combination, Judged, Mistake
 from bughunt.tower.values import InvestigationView
-from bughunt.verdict.judgement import Cause, CauseKind, Verdict
+from bughunt.verdict.judgement import Cause, CauseKind, Reason, Verdict
 
 __all__ = [
     "Cell",
@@ -44,6 +45,7 @@ __all__ = [
     "mistake",
     "right_answers",
     "sentence_of",
+    "without_an_answer",
 ]
 
 PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
@@ -87,6 +89,14 @@ def sentence_of(view: InvestigationView) -> str:
     if view.judgement is not None:
         return view.judgement.sentence
     return view.notes[-1] if view.notes else f"It is {view.run.state}, without an answer."
+
+
+def without_an_answer(views: Iterable[InvestigationView], failures: Sequence[str]) -> Iterator[str]:
+    """A line for each run without a verdict that its charter is not to blame for, and no failure tells of."""
+    for view in views:
+        told = any(re.search(rf"\b{view.name}\b", failure) for failure in failures)
+        if view.run.verdict is None and view.run.reason is not Reason.CHECK_ERROR and not told:
+            yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
 
 
 def mistake(drill: Combination, view: InvestigationView) -> Mistake | None:

@@ -110,7 +110,7 @@ def test_what_cannot_be_done_is_one_line(shell: Shell, arguments: list[str], tol
 @pytest.mark.thorough
 @pytest.mark.timeout(1200)  # some four hundred investigations, beside whatever else is tested
 def test_the_bundled_apps_pass_the_whole_gate(shell: Shell) -> None:
-    done = shell("gate", "--bundled", "--json", timeout=1100)
+    done = shell("gate", "--bundled", "--json")
     found = done.json
     assert done.code == 0, (found["wrong"], found["unproved"], found["unfired_faults"], done.err)
     assert found["combinations"] >= 300
