@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -167,6 +167,15 @@ def params(cases: Iterable[Named]) -> list[ParameterSet]:
         rows |= {row[0]} if row else set()
         given.append(pytest.param(one, id=one.name, marks=() if first else pytest.mark.thorough))
     return given
+
+
+def varied(cases: Mapping[str, object]) -> list[ParameterSet]:
+    """For `parametrize`, by name: the first case; the others, which vary it, are thorough."""
+    marks = [(), *[pytest.mark.thorough] * (len(cases) - 1)]
+    return [
+        pytest.param(*(one if isinstance(one, tuple) else (one,)), id=name, marks=mark)
+        for (name, one), mark in zip(cases.items(), marks, strict=True)
+    ]
 
 
 async def check(look: Looking, given: Case) -> Looked:
