@@ -33,7 +33,7 @@ from bughunt.tower import (
     evidence_of_load,
 )
 from bughunt.verdict.endings import judge_load
-from bughunt.verdict.judgement import Judgement, Reason, State
+from bughunt.verdict.judgement import Ending, Judgement, Reason, State, Verdict
 from bughunt.verdict.noise import learn
 from bughunt.verdict.record import Exchange, LoadRecord, Noise, to_json
 from bughunt.verdict.rules import RULES_VERSION
@@ -123,7 +123,7 @@ class _Attempt:
             self._run.id,
             self._run.owner,
             judgement,
-            landed_at=_seen_at(self._loads[-1].record) if landing else None,
+            landed_at=_seen_at(_telling(self._loads, judgement).record) if landing else None,
             landing_note=landing,
             evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
@@ -244,11 +244,17 @@ def _seen_at(load: LoadRecord) -> datetime:
     return datetime.fromisoformat(load.began_at) + timedelta(seconds=load.ended)
 
 
+def _telling(loads: Sequence[LoadOutcome], judgement: Judgement) -> LoadOutcome:
+    """The last load that shows what the judgement says: not a control load after it."""
+    ending = Ending.MISMATCH if judgement.verdict is Verdict.BUG else Ending.HELD
+    return next((x for x in reversed(loads) if judge_load(x.record).ending is ending), loads[-1])
+
+
 def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement) -> str | None:
     """Where and what was seen, in the target itself; None where nothing landed."""
     if judgement.state is not State.DONE:
         return None
-    seen = loads[-1]
+    seen = _telling(loads, judgement)
     build = what.build or next((x.record.build for x in reversed(loads) if x.record.build), None)
     parts = [
         f"{judgement.verdict} seen at {seen.record.page_url or what.target.base_url}",

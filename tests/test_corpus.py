@@ -155,7 +155,10 @@ def with_another_page(load: LoadRecord) -> LoadRecord:
         ended=refused.ended + 0.03,
     )
     others = tuple(x for x in load.exchanges if x is not refused)
-    return replace(load, exchanges=(*others, replace(refused, url=f"{refused.url}?page=alpha-1111"), well))
+    exchanges = (*others, replace(refused, url=f"{refused.url}?page=alpha-1111"), well)
+    assert load.failure is not None
+    failure = replace(load.failure, at=load.failure.at + 5.0)  # long after, so that nothing came too late
+    return replace(load, exchanges=exchanges, failure=failure, ended=load.ended + 5.0)
 
 
 class TestAdding:

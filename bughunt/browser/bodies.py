@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 from msgspec import Struct
 
 from bughunt.verdict.record import Content
 
-__all__ = ["Body", "read_body"]
+__all__ = ["Body", "json_text", "parsed_json", "read_body"]
 
 _JSON_TYPE = re.compile(r"^(?:application|text)/(?:[\w.-]+\+)?json\b", re.IGNORECASE)
 #: What is put before JSON so that no script tag can read it.
@@ -37,8 +39,7 @@ def read_body(data: bytes, content_type: str) -> Body:
     if not text.strip():
         return Body(content=Content.EMPTY)
     if _HTML_START.match(text[:4096]):
-        page = _Page()
-        page.feed(text)
+        page = _Page.of(text)
         return Body(content=Content.HTML, html_mark=page.mark(text), sign_in=page.asks_for_a_password)
     said_json = bool(_JSON_TYPE.match(content_type.strip()))
     if not said_json and text.lstrip()[:1] not in "{[":
@@ -48,9 +49,26 @@ def read_body(data: bytes, content_type: str) -> Body:
     return Body(content=Content.MALFORMED if said_json else Content.OTHER)
 
 
+def json_text(data: bytes) -> str:
+    """The body as text, without a byte order mark and what guards JSON against script tags."""
+    return _JSON_GUARD.sub("", data.decode("utf-8-sig", errors="replace"), count=1)
+
+
+def parsed_json(data: bytes) -> Any:  # Any: the app's own JSON
+    """What the body holds. Raises ValueError where it is no JSON, or nested too deeply to be read."""
+    return _loads(json_text(data))
+
+
+def _loads(text: str) -> Any:  # Any: the app's own JSON
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def _is_json(text: str) -> bool:
     try:
-        json.loads(_JSON_GUARD.sub("", text, count=1))
+        _loads(_JSON_GUARD.sub("", text, count=1))
     except ValueError:
         return False
     return True
@@ -65,6 +83,14 @@ class _Page(HTMLParser):
         self._title = ""
         self._scripts: list[str] = []
         self._in_title = False
+
+    @classmethod
+    def of(cls, text: str) -> _Page:
+        """The page, as far as it can be parsed."""
+        page = cls()
+        with contextlib.suppress(AssertionError):  # the parser's, of declarations that it does not know
+            page.feed(text)
+        return page
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)

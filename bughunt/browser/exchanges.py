@@ -40,7 +40,7 @@ class LiveExchange:
         self.fault: str | None = None
         self.fault_effect: FaultEffect | None = None
         self.script_async: bool | None = None
-        self.page_closed = False
+        self.page_closed_at: float | None = None
 
     @property
     def main_document(self) -> bool:

@@ -166,9 +166,9 @@ class _Loading:
         page = await self._context.new_page()
         await self._recorder.tap(self._context, page)
         failure = await self._run_charter(page)
-        ended = failure.at if failure else self._log.now()
+        ended = self._log.now()
         charter, target = self._wanted.charter, self._wanted.target
-        await settle(self._recorder, page, charter, target, failed=failure is not None)
+        await settle(self._recorder, page, charter, target, self._net, failed=failure is not None)
         build = await build_of(self._recorder, page, target) if self._recorder.crash is None else None
         record = await self._with_hindsight(self._record(page, failure, ended, build))
         return await self._with_artifacts(page, record, faults)

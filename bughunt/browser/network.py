@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
+from bughunt.browser.bodies import parsed_json
 from bughunt.browser.exchanges import LiveExchange
 from bughunt.browser.recorder import Recorder
 from bughunt.browser.steps import StepLog
@@ -91,6 +91,11 @@ class Network:
                 return _parsed(chosen)
         finally:
             self._declare(wanted, began, chosen)
+
+    def asked_for(self, x: LiveExchange) -> bool:
+        """Whether the charter has asked for this exchange, or for another one of the same kind."""
+        wanted = (_Wanted(d.pattern, d.method, d.operation) for d in self.declarations)
+        return x.id in self._recorder.declared or any(one.is_met_by(x) for one in wanted)
 
     async def acknowledged(
         self,
@@ -237,6 +242,6 @@ def _parsed(x: LiveExchange) -> Any:
         moved_on.unread = True
         raise moved_on
     try:
-        return json.loads(x.body)
+        return parsed_json(x.body)
     except ValueError as wrong:
         raise NetworkError(f"The answer of {name} (status {x.status}) is no JSON: {wrong}.") from wrong

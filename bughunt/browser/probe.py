@@ -45,14 +45,15 @@ async def probe(
         return ()
     by_id = {x.id: x for x in load.exchanges}
     async with _client(target) as client:
-        asked = [_answer(client, context, doubt, by_id[doubt.exchange]) for doubt in doubts]
+        asked = [
+            _answer(client, context, doubt, by_id[doubt.exchange], _credentials(target, doubt.url))
+            for doubt in doubts
+        ]
         return tuple(await asyncio.gather(*asked))
 
 
 def _client(target: Target) -> httpx.AsyncClient:
-    credentials = target.http_credentials
     return httpx.AsyncClient(
-        auth=(credentials.username, credentials.password) if credentials else None,
         follow_redirects=True,
         timeout=PATIENCE,
         trust_env=False,
@@ -60,12 +61,26 @@ def _client(target: Target) -> httpx.AsyncClient:
     )
 
 
-async def _answer(client: httpx.AsyncClient, context: BrowserContext, doubt: Doubt, x: Exchange) -> Probe:
+def _credentials(target: Target, url: str) -> httpx.BasicAuth | None:
+    """The target's, for its own origin: nobody else's server may see them."""
+    known, own, asked = target.http_credentials, httpx.URL(target.base_url), httpx.URL(url)
+    same = (own.scheme, own.host, own.port) == (asked.scheme, asked.host, asked.port)
+    return httpx.BasicAuth(known.username, known.password) if known is not None and same else None
+
+
+async def _answer(
+    client: httpx.AsyncClient,
+    context: BrowserContext,
+    doubt: Doubt,
+    x: Exchange,
+    credentials: httpx.BasicAuth | None,
+) -> Probe:
     asked = Probe(exchange=x.id, url=doubt.url, method=doubt.method)
     try:
         async with asyncio.timeout(PATIENCE_FOR_ALL):
             headers = await _headers(context, doubt.url, x)
-            async with client.stream(doubt.method, doubt.url, headers=headers) as response:
+            own = None if "authorization" in {name.lower() for name in headers} else credentials
+            async with client.stream(doubt.method, doubt.url, headers=headers, auth=own) as response:
                 return await _read(response, asked, x)
     except TimeoutError:
         return replace(asked, failure=f"no answer within {PATIENCE_FOR_ALL:g} s")
@@ -96,12 +111,14 @@ async def _read(response: httpx.Response, asked: Probe, x: Exchange) -> Probe:
         "final_url": final if final != asked.url else None,
         "shared": response.headers.get("access-control-allow-origin") in {"*", _origin(x)},
     }
+    if len(packed) > LONGEST_BODY:
+        return replace(asked, **known)  # cut short by us: nothing is known of it
     try:
         body = _unpacked(bytes(packed), response.headers.get("content-encoding", ""))
     except _Damaged as error:
         return replace(asked, **known, damaged=True, failure=str(error))
     found = read_body(body, response.headers.get("content-type", ""))
-    return replace(asked, **known, content=found.content, html_mark=found.html_mark)
+    return replace(asked, **known, content=found.content, html_mark=found.html_mark, sign_in=found.sign_in)
 
 
 def _unpacked(data: bytes, encodings: str) -> bytes:

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from collections import defaultdict
 from urllib.parse import urljoin
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
 
-from bughunt.browser.bodies import read_body
+from bughunt.browser.bodies import json_text, read_body
 from bughunt.browser.exchanges import LiveExchange
 from bughunt.browser.requests import READ_TYPES, chain_of, key_of, what_was_sent
 from bughunt.browser.sockets import NOTES_SCRIPT, Sockets
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
 from bughunt.health import Healthy
-from bughunt.verdict.record import ConsoleLine, Content, Crash, Exchange, FaultEffect, Hop, Socket
+from bughunt.verdict.record import (
+    UNKNOWN_FAILURE,
+    ConsoleLine,
+    Content,
+    Crash,
+    Exchange,
+    FaultEffect,
+    Hop,
+    Socket,
+)
 
 __all__ = ["Recorder"]
 
@@ -175,7 +183,7 @@ class Recorder:
     def _on_failed(self, request: Request) -> None:
         live = self._current(request)
         if live is not None:
-            live.failure, live.ended = request.failure or "unknown failure", self._log.now()
+            live.failure, live.ended = request.failure or UNKNOWN_FAILURE, self._log.now()
             self._tell()
 
     def _on_page(self, page: Page) -> None:
@@ -188,7 +196,7 @@ class Recorder:
         number = self._pages.index(page)
         for live in self.exchanges:
             if live.ended is None and self._page_number(live.first) == number:
-                live.page_closed = True
+                live.page_closed_at = self._log.now()
         self.sockets.leave(number)
 
     def _on_console(self, message: ConsoleMessage) -> None:
@@ -285,7 +293,8 @@ class Recorder:
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             fault_effect=live.fault_effect,
-            page_closed=live.page_closed,
+            page_closed=live.page_closed_at is not None,
+            page_closed_at=live.page_closed_at,
             service_worker=live.first.service_worker is not None,
             page=self._page_number(live.first),
         )
@@ -293,9 +302,4 @@ class Recorder:
     def _declared_json(self, live: LiveExchange) -> str | None:
         if live.id not in self.declared or live.body is None or len(live.body) > BODY_LIMIT:
             return None
-        text = live.body.decode("utf-8", errors="replace")
-        try:
-            json.loads(text)
-        except ValueError:
-            return None
-        return text
+        return json_text(live.body) if live.known and live.known.content is Content.JSON else None

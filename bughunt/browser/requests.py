@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urldefrag, urlsplit
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Request
 
+from bughunt.browser.bodies import parsed_json
 from bughunt.browser.wire import RequestKey
 
 __all__ = ["READ_TYPES", "chain_of", "frame_of", "key_of", "operation_of", "what_was_sent"]
@@ -78,6 +79,6 @@ def _sent_json(request: Request) -> Any:  # Any: the app's own JSON
     if request.resource_type not in READ_TYPES or not request.post_data_buffer:
         return None
     try:
-        return json.loads(request.post_data_buffer)
+        return parsed_json(request.post_data_buffer)
     except ValueError:
         return None

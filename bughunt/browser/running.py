@@ -96,6 +96,8 @@ def _failure_of(running: asyncio.Future[None], stage: Stage, deadline: float) ->
 
 def _failure(error: BaseException, log: StepLog, at: float) -> Failure:
     step, kind = log.raised_by(error), _kind(error)
+    if step is not None and step.ended is not None:
+        at = min(at, step.ended)  # what the charter did in a `finally` came later
     return Failure(
         kind=kind,
         type=type(error).__name__,

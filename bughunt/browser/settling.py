@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from bughunt.browser.exchanges import LiveExchange
+from bughunt.browser.network import Network
 from bughunt.browser.recorder import Recorder
 from bughunt.charters import Charter
 from bughunt.settings import Target
@@ -26,13 +27,15 @@ PATIENCE = 2.0
 _ASYNC_SCRIPTS = "() => Array.from(document.scripts).filter(s => s.src).map(s => [s.src, s.async])"
 
 
-async def settle(recorder: Recorder, page: Page, charter: Charter, target: Target, *, failed: bool) -> None:
+async def settle(
+    recorder: Recorder, page: Page, charter: Charter, target: Target, net: Network, *, failed: bool
+) -> None:
     """Have the recorder know all that it can know of a load that is over."""
     if failed:
         await asyncio.sleep(GRACE)
     await recorder.bodies_read()
     for x in recorder.exchanges:
-        if x.id in recorder.declared or any(matches(p, x.url) for p in charter.depends_on or ()):
+        if net.asked_for(x) or any(matches(p, x.url) for p in charter.depends_on or ()):
             recorder.ask_health(x)
     if recorder.crash is not None:
         return

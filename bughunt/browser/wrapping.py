@@ -94,10 +94,14 @@ async def _typed_secrets(
     kwargs: dict[str, Any],
 ) -> set[str]:
     """What was just typed, if the field is one for passwords."""
-    typed = {value for value in (*args, *kwargs.values()) if isinstance(value, str) and value}
-    field = (
-        subject if isinstance(subject, async_api.Locator) else subject.locator(str(args[0] if args else "*"))
-    )
+    written = (*args, *kwargs.values())
+    if isinstance(subject, async_api.Locator):
+        field = subject
+    else:
+        selector = kwargs.get("selector", args[0] if args else "*")
+        written = tuple(value for value in written if value is not selector)
+        field = subject.locator(str(selector))
+    typed = {value for value in written if isinstance(value, str) and value}
     try:
         kind = await field.first.get_attribute("type", timeout=_FIELD_IS_THERE)
     except PlaywrightError:

@@ -12,7 +12,7 @@ from bughunt.verdict.blame import PRODUCT, Says
 from bughunt.verdict.causality import Causality, ResourceKey, resource_key
 from bughunt.verdict.judgement import CauseKind
 from bughunt.verdict.probing import Probes
-from bughunt.verdict.record import PAGE_LOADING, Content, Exchange, LoadRecord
+from bughunt.verdict.record import PAGE_LOADING, SAFE_METHODS, Content, Exchange, LoadRecord
 
 __all__ = ["ContentRules", "is_sign_in_url"]
 
@@ -56,10 +56,19 @@ class ContentRules:
 
     def led_to_sign_in(self, x: Exchange) -> bool:
         """A redirect led from what was asked for to a page to sign in, and nobody signed in there."""
-        if not x.hops or is_sign_in_url(x.hops[0].url):
+        if not x.hops or self._asked_to_sign_in(x):
             return False
         at_sign_in = is_sign_in_url(x.final_url or "") or x.sign_in
         return at_sign_in and not (self._causality.document(x) and self._charter_went_on(x))
+
+    def _asked_to_sign_in(self, x: Exchange) -> bool:
+        """It was about signing in from the start: such a page, a form that was sent, the same path again."""
+        path = urlsplit(x.hops[0].url).path
+        same_path = path == urlsplit(x.final_url or "").path
+        sent = self._causality.document(x) or x.method not in SAFE_METHODS
+        # `/api/auth/me` is data all the same, `/logout` is not.
+        by_name = is_sign_in_url(path.rstrip("/").rpartition("/")[2])
+        return is_sign_in_url(path) and (sent or same_path or by_name)
 
     def _charter_went_on(self, document: Exchange) -> bool:
         """The charter did something on that page, signed in perhaps."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 __all__ = [
     "PAGE_LOADING",
     "SAFE_METHODS",
+    "UNKNOWN_FAILURE",
     "Acknowledgement",
     "ConsoleLine",
     "Content",
@@ -149,6 +150,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What that fault does."""
     page_closed: bool = False
     """True iff its page was closed while it was open: no event tells of its end."""
+    page_closed_at: float | None = None
+    """When that was; None: not known."""
     service_worker: bool = False
     """True iff a service worker asked, by itself or on the page's behalf."""
     page: int = 0
@@ -228,6 +231,8 @@ class Probe(Struct, frozen=True, kw_only=True, omit_defaults=True):
     html_mark: str | None = None
     final_url: str | None = None
     """Where redirects led; None: nowhere else."""
+    sign_in: bool = False
+    """True iff it answered with a page that asks for a password."""
     shared: bool = False
     """True iff the answer's CORS headers let the page's origin read it."""
     damaged: bool = False
@@ -246,6 +251,9 @@ class Noise(Struct, frozen=True, kw_only=True):
     runs: int = 1
     """In how many passing runs that was seen, never with a success."""
 
+
+#: What stands for a failure of which the browser tells no name.
+UNKNOWN_FAILURE = "unknown failure"
 
 #: The steps that wait for a page to load, and so for whatever it embeds.
 PAGE_LOADING = frozenset(

@@ -325,7 +325,7 @@ def _seconds_asked(headers: dict[str, str], began_at: str) -> float:
     try:
         until = parsedate_to_datetime(value)
         now = parsedate_to_datetime(known["date"]) if "date" in known else datetime.fromisoformat(began_at)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     return max(0.0, (_aware(until) - _aware(now)).total_seconds())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bughunt.verdict.blame import PRODUCT, Says
 from bughunt.verdict.causality import Causality, RequestKey, ResourceKey, request_key, resource_key
-from bughunt.verdict.contents import ContentRules
+from bughunt.verdict.contents import ContentRules, is_sign_in_url
 from bughunt.verdict.departures import Departures
 from bughunt.verdict.judgement import CauseKind
 from bughunt.verdict.noise import is_noise, is_socket_noise
@@ -16,6 +16,7 @@ from bughunt.verdict.probing import Probes
 from bughunt.verdict.record import (
     PAGE_LOADING,
     SAFE_METHODS,
+    UNKNOWN_FAILURE,
     Content,
     Declaration,
     Exchange,
@@ -97,7 +98,7 @@ class Testimony:
 
     def says(self, exchange: Exchange) -> Says:
         """What this exchange says about the load, by the first rule that applies."""
-        if exchange.page_closed or self._expected(exchange) or self._healed(exchange):
+        if self._left_behind(exchange) or self._expected(exchange) or self._healed(exchange):
             return None
         said = self._by_outcome(exchange)
         if self._only_afterwards(exchange) and (said not in _ENVIRONMENT or self._load.failure is None):
@@ -106,14 +107,21 @@ class Testimony:
             return self._of_document(exchange, said)
         return None if said in _ENVIRONMENT and self._is_noise(exchange) else said
 
+    def _left_behind(self, x: Exchange) -> bool:
+        """Its page was closed while it was under way, and before the charter had seen enough."""
+        return x.page_closed and (x.page_closed_at is None or x.page_closed_at <= self._cut)
+
     def _expected(self, x: Exchange) -> bool:
         """A planned fault, which this charter must hold despite."""
         return self._load.resilient and x.fault is not None
 
     def _of_document(self, x: Exchange, said: Says) -> Says:
         base = self._probes.at(self._load.scope.base_url)
-        if said is PRODUCT and x.status == 404 and base is not None and base.status == 404:
-            return CauseKind.NOT_DEPLOYED
+        if said is PRODUCT and x.status == 404 and base is not None:
+            if base.status == 404:
+                return CauseKind.NOT_DEPLOYED
+            if base.status is None or base.status >= 500:
+                return CauseKind.DOCUMENT
         return CauseKind.DOCUMENT if said in _ENVIRONMENT and said is not CauseKind.ACCESS else said
 
     def _is_noise(self, x: Exchange) -> bool:
@@ -225,7 +233,7 @@ class Testimony:
         in_time = x.responded is not None and x.responded <= self._cut
         if not in_time or x.failure is not None or x.status is None or x.status >= 400:
             return False
-        return self._ended_before(x, self._cut) or self._by_body(x) is None
+        return self._ended_before(x, self._cut) or not (self._body_is_due(x) or self._by_body(x))
 
     @staticmethod
     def _ended_before(x: Exchange, instant: float) -> bool:
@@ -260,7 +268,8 @@ class Testimony:
         if x.failure == "net::ERR_FAILED" and x.status is None:
             return self._by_cors(x)
         # The browser's own refusals (`csp`, `mixed-content`) name no network error.
-        own_refusal = not x.failure.startswith("net::") and x.resource_type != "api"
+        named = x.failure.startswith("net::") or x.failure == UNKNOWN_FAILURE
+        own_refusal = not named and x.resource_type != "api"
         return PRODUCT if own_refusal or x.failure in PRODUCT_FAILURES else CauseKind.NETWORK
 
     def _by_cors(self, x: Exchange) -> Says:
@@ -271,6 +280,8 @@ class Testimony:
         status = known or (probe.status if probe is not None else None)
         if status is None:
             return CauseKind.NETWORK
+        if probe is not None and probe.final_url and (probe.sign_in or is_sign_in_url(probe.final_url)):
+            return CauseKind.ACCESS
         if status >= 500 or status in ENVIRONMENT_STATUS:
             return CauseKind.STATUS
         if status in ACCESS_STATUS:
@@ -337,8 +348,10 @@ class Testimony:
 
     def _body_is_due(self, x: Exchange) -> bool:
         """A body that is still open is missed: not so one that the app never reads, or a stream."""
-        if x.resource_type == "eventsource" or _is_stream(x) or x.status in {204, 304} or x.method == "HEAD":
+        if x.resource_type == "eventsource" or x.status in {204, 304} or x.method == "HEAD":
             return False
+        if _is_stream(x):
+            return self._causality.declared(x) and x.received == 0
         if self._causality.document(x) or x.resource_type == "script" or self._causality.declared(x):
             return True
         if x.announced is not None:
@@ -360,9 +373,14 @@ class Testimony:
         if step is None or failure is None or not failure.timed_out or x.ended is None or not step.waits:
             return False
         in_second_half = x.ended >= step.began + (failure.at - step.began) / 2
-        if not in_second_half or failure.at - x.ended >= TOO_LATE or x.ended - x.started < AT_ONCE:
+        if not in_second_half or failure.at - x.ended >= TOO_LATE or self._answered_before(x):
             return False
-        return not self._answered_before(x)
+        return x.ended - x.started >= AT_ONCE or self._tried_before(x)
+
+    def _tried_before(self, x: Exchange) -> bool:
+        """It stands in for an earlier try of the same request, which was not answered well."""
+        tries = (other for other in self._repeats[request_key(x)] if other.started < x.started)
+        return any(not self._answered_well(other) for other in tries)
 
     # What happened around it
 

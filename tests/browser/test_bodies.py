@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bughunt.browser.bodies import read_body
+from bughunt.browser.bodies import parsed_json, read_body
 from bughunt.verdict.record import Content
 
 JSON_TYPE, HTML_TYPE, TEXT = "application/json", "text/html; charset=utf-8", "text/plain"
@@ -30,12 +30,24 @@ JSON_TYPE, HTML_TYPE, TEXT = "application/json", "text/html; charset=utf-8", "te
         (b" \r\n", TEXT, Content.EMPTY),
         (b"<!DOCTYPE html><p>", JSON_TYPE, Content.HTML),
         (b"<!-- made by us -->\n<html>", TEXT, Content.HTML),
+        (b"<html><![foo[ not markup", HTML_TYPE, Content.HTML),
+        (b"[" * 100_000, JSON_TYPE, Content.MALFORMED),
     ],
 )
 def test_it_is_known_by_itself_first_and_by_its_type_second(
     data: bytes, content_type: str, content: Content
 ) -> None:
     assert read_body(data, content_type).content is content
+
+
+@pytest.mark.parametrize("data", [b")]}',\n[1]", b"\xef\xbb\xbf[1]", b"for(;;);[1]", b"[1]"])
+def test_what_is_known_as_json_is_read_as_json(data: bytes) -> None:
+    assert parsed_json(data) == [1]
+
+
+def test_json_that_is_nested_too_deeply_is_no_json() -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parsed_json(b"[" * 100_000)
 
 
 def page(title: str = "Shop", body: str = "", script: str = "/app.js") -> bytes:

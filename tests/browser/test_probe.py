@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, BrowserContext
 
-from bughunt import Target
 from bughunt.browser.probe import probe
+from bughunt.settings import Credentials, Target
 from bughunt.verdict.probing import Doubt
 from bughunt.verdict.record import Content, Exchange, LoadRecord, Probe, Scope
 from tests.servers import (
@@ -37,7 +37,9 @@ async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     await made.close()
 
 
-async def ask(context: BrowserContext, url: str, method: str = "GET", **given: Any) -> Probe:
+async def ask(
+    context: BrowserContext, url: str, method: str = "GET", target: Target | None = None, **given: Any
+) -> Probe:
     """What the probe says of one exchange."""
     usual = {"id": 3, "method": method, "url": url, "resource_type": "fetch", "started": 0.0}
     x = Exchange(**(usual | given))
@@ -46,7 +48,7 @@ async def ask(context: BrowserContext, url: str, method: str = "GET", **given: A
         number=1, began_at="2026-01-01T00:00:00+00:00", scope=scope, ended=1.0, exchanges=(x,)
     )
     (answer,) = await probe(
-        context, Target(base_url=url), record, [Doubt(exchange=3, method=method, url=url)]
+        context, target or Target(base_url=url), record, [Doubt(exchange=3, method=method, url=url)]
     )
     assert (answer.exchange, answer.url, answer.method) == (3, url, method)
     return answer
@@ -111,6 +113,20 @@ async def test_a_server_that_is_gone_is_no_error_of_ours(context: BrowserContext
     with refusing_url() as url:
         answer = await ask(context, f"{url}/api")
     assert "ConnectError" in (answer.failure or "")
+
+
+async def test_the_targets_credentials_are_for_its_own_origin_and_never_replace_the_pages(
+    context: BrowserContext,
+) -> None:
+    async with MisbehavingServer({"/api": Json({})}) as own, MisbehavingServer({"/api": Json({})}) as other:
+        target = Target(base_url=own.url, http_credentials=Credentials(username="me", password="secret"))
+        for server in (own, other):
+            await ask(context, f"{server.url}/api", target=target)
+        await ask(context, f"{own.url}/api", target=target, request_headers={"authorization": "Bearer page"})
+        known, pages_own = (request.headers.get("authorization") for request in own.requests)
+        (elsewhere,) = (request.headers.get("authorization") for request in other.requests)
+    assert (known or "").startswith("Basic ")
+    assert (pages_own, elsewhere) == ("Bearer page", None)
 
 
 async def test_it_asks_as_the_page_did(context: BrowserContext) -> None:

@@ -56,6 +56,11 @@ def test_what_is_about_signing_in_itself_may_lead_there() -> None:
     assert says(session) is None
 
 
+def test_data_below_a_path_about_signing_in_is_data_all_the_same() -> None:
+    asked = redirected(url=f"{APP}/api/auth/me", hops=(Hop(url=f"{APP}/api/auth/me", status=302),))
+    assert says(asked) is CauseKind.ACCESS
+
+
 def test_a_document_on_which_the_charter_signed_in_is_no_refusal() -> None:
     page = document(hops=(Hop(url=f"{APP}/", status=302),), final_url=f"{APP}/login")
     fills = step("Locator.fill", index=0, began=1.0, ended=1.1, acts=True)
