@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from bughunt.browser.network import Network, NetworkError
     from bughunt.charters import Charter, Load, charter
     from bughunt.exceptions import BughuntError
+    from bughunt.health import Answer
     from bughunt.settings import Settings, Target
     from bughunt.verdict.judgement import Cause, CauseKind, Judgement, Level, Reason, State, Verdict
 
 __all__ = [
+    "Answer",
     "BughuntError",
     "Cause",
     "CauseKind",
@@ -49,6 +51,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Network": "bughunt.browser.network",
     "NetworkError": "bughunt.browser.network",
+    "Answer": "bughunt.health",
     "Charter": "bughunt.charters",
     "Load": "bughunt.charters",
     "charter": "bughunt.charters",

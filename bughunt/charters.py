@@ -9,13 +9,15 @@ import inspect
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from bughunt.exceptions import CharterError
+from bughunt.health import Healthy
 from fault_routes.patterns import PatternError, compiled
 
 __all__ = ["Charter", "Load", "charter", "load_charters"]
@@ -27,14 +29,23 @@ CharterFunction = Callable[..., Awaitable[None]]
 """`(page, net)` or `(page, net, load)`; what it awaits is its own business."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Load:
     """What a charter may know of the load that it runs in: its third parameter."""
 
-    number: int
-    """From 1."""
-    unique: str = field(default_factory=lambda: secrets.token_hex(6))
-    """A token of this load, for data that must be its own (a user name, an order note)."""
+    def __init__(self, number: int) -> None:
+        self.number = number
+        """From 1."""
+        self.token = secrets.token_hex(6)
+        self.used_unique = False
+
+    @property
+    def unique(self) -> str:
+        """A token of this load, for data that must be its own (a user name, an order note).
+
+        Whoever uses it meets no trace of earlier loads, and that is remembered.
+        """
+        self.used_unique = True
+        return self.token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +70,14 @@ class Charter:
     """Let the app's service workers run under a fault plan, though they hide requests from it."""
     reset: Callable[..., Awaitable[None]] | None = None
     """Puts the world back before a further load; may take Playwright's `APIRequestContext`."""
+    healthy: Healthy | None = None
+    """Whether a declared response is healthy, whatever its status says; None: the target's setting."""
+    resilient: bool = False
+    """It must hold despite the planned faults."""
+    ticket: str | None = None
+    """Where the BUG that it finds is known already."""
+    known_until: date | None = None
+    """The last day on which that BUG does not fail a run."""
 
     async def __call__(self, *args: Any) -> None:  # Any: whatever the coroutine takes
         """Run the coroutine as it was written."""
@@ -79,6 +98,10 @@ def charter(
     tags: Sequence[str] = (),
     service_workers: bool = False,
     reset: Callable[..., Awaitable[None]] | None = None,
+    healthy: Healthy | None = None,
+    resilient: bool = False,
+    ticket: str | None = None,
+    known_until: date | str | None = None,
 ) -> Callable[[CharterFunction], Charter]:
     """Make a coroutine `(page, net)` or `(page, net, load)` a charter.
 
@@ -88,6 +111,12 @@ def charter(
     `reset` is a coroutine that puts the world back before a further load. Faults cannot see what a service
     worker fetches, so a load with a fault plan blocks service workers; `service_workers=True` lets them run,
     for an app that does not start without its own.
+
+    `healthy` is asked about each declared `Answer` below 400; one that it refuses counts as a failure of the
+    environment. A `resilient` charter must hold *despite* the planned faults: its BUG needs that the fault
+    fired, that the mismatch came twice, and that the charter holds with the faults off. `ticket` and
+    `known_until` (a day, `2026-12-31`) say that a BUG is known: it is shown as such, and fails no run until
+    that day is over.
 
     Beware of expecting an *absence* (`to_have_count(0)`, `not_to_be_visible()`): it holds on a blank page as
     well, so declare what it rests on: await `net.json(...)` first, or name it in `depends_on`.
@@ -101,15 +130,13 @@ def charter(
     def decorate(function: CharterFunction) -> Charter:
         name = getattr(function, "__name__", repr(function))
         _remember(function, name)
+        _check_function(function, name)
         for option, value in (("depends_on", depends_on), ("ignore", ignore), ("tags", tags)):
             if isinstance(value, str):
                 raise CharterError(f'The charter {name}: {option} is a list: write {option}=["{value}"].')
-        if reset is not None and not inspect.iscoroutinefunction(reset):
-            raise CharterError(f"The charter {name}: its reset is no coroutine: write `async def`.")
-        _check(function, name, question, timeout, (*(depends_on or ()), *ignore))
-        return Charter(
+        made = Charter(
             function=function,
-            question=question.strip(),
+            question=str(question).strip(),
             name=name,
             file=Path(inspect.getfile(function)).resolve(),
             depends_on=None if depends_on is None else tuple(depends_on),
@@ -118,7 +145,13 @@ def charter(
             tags=tuple(tags),
             service_workers=service_workers,
             reset=reset,
+            healthy=healthy,
+            resilient=resilient,
+            ticket=_ticket(ticket, name),
+            known_until=_day(known_until, name),
         )
+        _check(made)
+        return made
 
     return decorate
 
@@ -138,22 +171,48 @@ def _remember(function: CharterFunction, name: str) -> None:
         )
 
 
-def _check(
-    function: CharterFunction, name: str, question: str, timeout: float | None, patterns: Iterable[str]
-) -> None:
+def _check_function(function: CharterFunction, name: str) -> None:
     if not inspect.iscoroutinefunction(function):
         raise CharterError(f"The charter {name} is no coroutine: write `async def {name}(page, net)`.")
     if not 2 <= len(inspect.signature(function).parameters) <= 3:
         raise CharterError(f"The charter {name} must take (page, net) or (page, net, load).")
-    if not str(question).strip():
-        raise CharterError(f'The charter {name} asks nothing: give it a question, @charter(question="...?").')
-    if timeout is not None and timeout <= 0:
-        raise CharterError(f"The charter {name} has a timeout of {timeout}: give seconds above 0.")
-    for pattern in patterns:
+
+
+def _check(made: Charter) -> None:
+    where = f"The charter {made.name}"
+    if not made.question:
+        raise CharterError(f'{where} asks nothing: give it a question, @charter(question="...?").')
+    if made.timeout is not None and made.timeout <= 0:
+        raise CharterError(f"{where} has a timeout of {made.timeout}: give seconds above 0.")
+    if made.reset is not None and not inspect.iscoroutinefunction(made.reset):
+        raise CharterError(f"{where}: its reset is no coroutine: write `async def`.")
+    if inspect.iscoroutinefunction(made.healthy):
+        raise CharterError(f"{where}: healthy is a plain function of an Answer: write `def`.")
+    if (made.ticket is None) != (made.known_until is None):
+        raise CharterError(f"{where}: a known bug has both ticket= and known_until=, the day it ends.")
+    for pattern in (*(made.depends_on or ()), *made.ignore):
         try:
             compiled(pattern)
         except PatternError as wrong:
-            raise CharterError(f"The charter {name} names a pattern that is none: {wrong}") from wrong
+            raise CharterError(f"{where} names a pattern that is none: {wrong}") from wrong
+
+
+def _ticket(given: object, name: str) -> str | None:
+    if given is None or (isinstance(given, str) and given.strip()):
+        return given
+    raise CharterError(f'The charter {name}: ticket={given!r} names none: write ticket="SHOP-12".')
+
+
+def _day(given: object, name: str) -> date | None:
+    """A day; no datetime, though each is a date to Python: it compares with none."""
+    no_day = f"The charter {name}: known_until={given!r} is no day: write 2026-12-31."
+    try:
+        day = date.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError as wrong:
+        raise CharterError(no_day) from wrong
+    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+        return day
+    raise CharterError(no_day)
 
 
 def load_charters(wanted: Sequence[str], *, root: Path) -> list[Charter]:

@@ -1,7 +1,7 @@
 """The exit codes of `bughunt run`, and which of several goes first.
 
-    0    all PASS
-    1    a BUG (an unverified claim of one too)
+    0    all PASS, or a BUG that is known by its charter's ticket until a day that is not over
+    1    any other BUG, an unverified claim of one too
     2    usage or charter error, nothing was run, a planned fault that fired in no run
     3    no BUG, but more ENV_ERRORs than allowed
     4    our own failure
@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from bughunt.exceptions import UsageError
 from bughunt.reports import unfired_faults
+from bughunt.reports.outcomes import is_known_bug
 from bughunt.tower import InvestigationView
 from bughunt.verdict.judgement import Reason, State, Verdict
 
@@ -63,7 +64,7 @@ def exit_code(
     views: Sequence[InvestigationView], *, failures: int = 0, allowance: Allowance | None = None
 ) -> ExitCode:
     """The exit code for these runs; `failures` counts those that our own failure stopped. Pure."""
-    if any(view.run.verdict is Verdict.BUG for view in views):
+    if any(view.run.verdict is Verdict.BUG and not is_known_bug(view) for view in views):
         return ExitCode.BUG
     if failures or any(view.run.reason is Reason.HARNESS_ERROR or not _over(view) for view in views):
         return ExitCode.HARNESS

@@ -21,7 +21,7 @@ from bughunt.agents import AGENTS
 from bughunt.browser.load import LoadOutcome, LoadRequest, take_load
 from bughunt.charters import Charter
 from bughunt.exceptions import BughuntError, RunTaken
-from bughunt.settings import LoadSettings, Target
+from bughunt.settings import Keep, LoadSettings, Target
 from bughunt.tower import (
     EvidenceKind,
     NewEvidence,
@@ -33,8 +33,9 @@ from bughunt.tower import (
     evidence_of_load,
 )
 from bughunt.verdict.endings import judge_load
-from bughunt.verdict.judgement import Judgement, Reason, State
-from bughunt.verdict.record import Exchange, LoadRecord, to_json
+from bughunt.verdict.judgement import Ending, Judgement, Reason, State, Verdict
+from bughunt.verdict.noise import learn
+from bughunt.verdict.record import Exchange, LoadRecord, Noise, to_json
 from bughunt.verdict.rules import RULES_VERSION
 from fault_routes import FaultLedger, FaultPlan
 
@@ -111,6 +112,7 @@ class _Attempt:
         self._written_exchanges: set[tuple[int, bool, bool]] = set()
         self._loads: list[LoadOutcome] = []
         self._writing = asyncio.Lock()
+        self._known_noise: tuple[Noise, ...] | None = None
 
     async def carry_out(self) -> Run:
         agent = AGENTS[self._what.agent]
@@ -121,25 +123,32 @@ class _Attempt:
             self._run.id,
             self._run.owner,
             judgement,
-            landed_at=_seen_at(self._loads[-1].record) if landing else None,
+            landed_at=_seen_at(_telling(self._loads, judgement).record) if landing else None,
             landing_note=landing,
             evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
 
-    async def _take_load(self, *, patient: bool = False, traced: bool = True) -> LoadRecord:
+    async def _take_load(
+        self, *, patient: bool = False, traced: bool = True, control: bool = False
+    ) -> LoadRecord:
         number = len(self._loads) + 1
-        await self._begin_load(number, patient=patient)
+        await self._begin_load(number, patient=patient, control=control)
+        keep = self._what.loading.keep
+        if self._what.charter.resilient:
+            self._ledger.reset_counters()  # each load of it meets the faults anew
         outcome = await take_load(
             await self._browsers.browser(),
             LoadRequest(
                 charter=self._what.charter,
                 target=self._what.target,
                 number=number,
-                ledger=self._ledger,
+                ledger=FaultLedger(FaultPlan()) if control else self._ledger,
+                control=control,
                 deadline=self._what.loading.deadline,
                 patient=patient,
-                traced=traced,
+                keep=Keep.PICTURES if keep is Keep.ALL and not traced else keep,
                 on_exchanges=lambda exchanges: self._write_progress(number, exchanges),
+                noise=self._noise,
             ),
         )
         self._loads.append(outcome)
@@ -149,10 +158,16 @@ class _Attempt:
         await self._write(_load_evidence(outcome), load=number)
         return outcome.record
 
-    async def _begin_load(self, number: int, *, patient: bool) -> None:
-        started = _json_evidence(
-            EvidenceKind.LOAD_STARTED, {"number": number, "patient": patient}, load=number
-        )
+    async def _noise(self) -> tuple[Noise, ...]:
+        """What this charter's passing runs have taught, asked once, where a load did not hold."""
+        if self._known_noise is None:
+            passing = await asyncio.to_thread(self._tower.passing_loads, self._run.question)
+            self._known_noise = learn(passing)
+        return self._known_noise
+
+    async def _begin_load(self, number: int, *, patient: bool, control: bool) -> None:
+        told = {"number": number, "patient": patient, "control": control}
+        started = _json_evidence(EvidenceKind.LOAD_STARTED, told, load=number)
         if number == 1:
             await self._write([_json_evidence(EvidenceKind.CONDITIONS, _conditions(self._what)), started])
             return
@@ -192,6 +207,9 @@ def _conditions(what: Investigation) -> dict[str, Any]:  # Any: JSON
         "pause": what.loading.pause,
         "plan": [fault.spec for fault in what.plan.faults],
         "rules_version": RULES_VERSION,
+        "resilient": what.charter.resilient,
+        "known_as": what.charter.ticket,
+        "known_until": what.charter.known_until and what.charter.known_until.isoformat(),
     }
 
 
@@ -226,11 +244,17 @@ def _seen_at(load: LoadRecord) -> datetime:
     return datetime.fromisoformat(load.began_at) + timedelta(seconds=load.ended)
 
 
+def _telling(loads: Sequence[LoadOutcome], judgement: Judgement) -> LoadOutcome:
+    """The last load that shows what the judgement says: not a control load after it."""
+    ending = Ending.MISMATCH if judgement.verdict is Verdict.BUG else Ending.HELD
+    return next((x for x in reversed(loads) if judge_load(x.record).ending is ending), loads[-1])
+
+
 def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement) -> str | None:
     """Where and what was seen, in the target itself; None where nothing landed."""
     if judgement.state is not State.DONE:
         return None
-    seen = loads[-1]
+    seen = _telling(loads, judgement)
     build = what.build or next((x.record.build for x in reversed(loads) if x.record.build), None)
     parts = [
         f"{judgement.verdict} seen at {seen.record.page_url or what.target.base_url}",

@@ -12,13 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bughunt.browser.pool import BrowserPool
 from bughunt.exceptions import UsageError
 from bughunt.investigation import Investigation, question_of
-from bughunt.settings import Settings, Target
-from bughunt.tower import InvestigationView, Redactor, Run, Tower
-from bughunt.tower.opening import place_of
+from bughunt.tower import InvestigationView, Run, Tower
 from bughunt.verdict.judgement import State
 from bughunt.workers import Finished, new_owner, run_all
 
-__all__ = ["Session", "carry_out", "open_tower"]
+__all__ = ["Session", "carry_out"]
 
 
 Done = Callable[[Finished], None]
@@ -32,22 +30,6 @@ class Session(Struct, frozen=True, kw_only=True):
     """The runs, in the order in which their investigations were given."""
     failures: tuple[str, ...] = ()
     """Our own failures, one line each."""
-
-
-def open_tower(
-    settings: Settings, url: str | None = None, targets: Sequence[Target] = (), *, must_exist: bool = False
-) -> Tower:
-    """The tower of the settings or of `--db`, knowing which secrets must never be written.
-
-    Raises UsageError where there is none and `must_exist`: who only reads makes no database by a slip.
-    """
-    chosen = url or settings.db
-    if must_exist and not place_of(chosen).exists():
-        raise UsageError(
-            f"There is no tower at {place_of(chosen)}: run something first, or name it with --db."
-        )
-    secrets = [secret for target in (*settings.targets.values(), *targets) for secret in target.secrets]
-    return Tower.open(chosen, redactor=Redactor(headers=settings.redact, values=secrets))
 
 
 async def carry_out(

@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,9 +22,10 @@ from msgspec import Struct
 from publicsuffixlist import PublicSuffixList
 
 from bughunt.exceptions import SettingsError
+from bughunt.health import Healthy, find_predicate
 from fault_routes.patterns import PatternError, compiled
 
-__all__ = ["Credentials", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
+__all__ = ["Credentials", "Keep", "LoadSettings", "Settings", "Target", "load_settings", "target_at"]
 
 SETTINGS_FILE = "bughunt.toml"
 
@@ -68,6 +70,8 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     build_meta: str | None = None
     """A `<meta name=...>` of the document that names the build."""
     ignore_https_errors: bool = False
+    healthy: str | None = None
+    """Which predicate says whether a declared answer is healthy: `graphql`, or `module:function`."""
     secrets: tuple[str, ...] = ()
     """What came from the environment and must never be written down. Not a setting."""
 
@@ -76,8 +80,23 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The app's hosts for the rules: the base URL's registrable domain, on loopback any port."""
         return (_site(self.base_url), *(_host_of(origin) for origin in self.origins))
 
+    @property
+    def healthy_by(self) -> Healthy | None:
+        """The predicate that `healthy` names."""
+        return None if self.healthy is None else find_predicate(self.healthy)
+
     def __repr__(self) -> str:
         return f"Target(name={self.name!r}, base_url={self.base_url!r})"
+
+
+class Keep(StrEnum):
+    """What is kept for people of a load that did not hold, beside the network evidence."""
+
+    ALL = "all"
+    """Screenshot, aria snapshot, and from the second load on a Playwright trace."""
+    PICTURES = "pictures"
+    """No trace."""
+    NOTHING = "nothing"
 
 
 class LoadSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -87,6 +106,7 @@ class LoadSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Seconds that one load may take."""
     pause: float = 1.0
     """Seconds to wait before a further load, so that a burst of errors is over."""
+    keep: Keep = Keep.ALL
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -196,6 +216,8 @@ def _checked(name: str, target: Target, settings: Settings, environment: Mapping
             compiled(pattern)
         except PatternError as wrong:
             raise SettingsError(f"{where} ignore: {wrong}.") from wrong
+    if target.healthy is not None:
+        find_predicate(target.healthy, Path(settings.root))
     credentials = target.http_credentials
     if credentials is not None:
         credentials = Credentials(

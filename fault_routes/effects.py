@@ -136,6 +136,13 @@ class NoAnswer(_Plain):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LostAnswer(_Plain):
+    """The server takes the request and answers; the page gets a reset connection instead."""
+
+    kind = "lost_answer"
+
+
+@dataclass(frozen=True, kw_only=True)
 class HtmlInsteadOfJson(_Plain):
     """200 and an HTML page, as a proxy in between would answer. No server hears of the request."""
 
@@ -188,7 +195,7 @@ Spoiler: TypeAlias = TruncatedJson | MalformedJson | EmptyBody
 """Effects that take the server's real answer and spoil it. Where there is nothing to spoil
 (`spoil` gives None), the fault does not fire."""
 
-Effect: TypeAlias = Abort | Respond | Delay | NoAnswer | HtmlInsteadOfJson | Spoiler
+Effect: TypeAlias = Abort | Respond | Delay | NoAnswer | LostAnswer | HtmlInsteadOfJson | Spoiler
 """Anything that a fault can do."""
 
 

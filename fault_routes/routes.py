@@ -24,6 +24,7 @@ from fault_routes.effects import (
     Effect,
     EmptyBody,
     HtmlInsteadOfJson,
+    LostAnswer,
     MalformedJson,
     NoAnswer,
     Respond,
@@ -149,6 +150,8 @@ class _Handler:
         match due.fault.effect:
             case TruncatedJson() | MalformedJson() | EmptyBody() as spoiler:
                 await self._spoil(route, due, spoiler)
+            case LostAnswer():
+                await self._lose(route, due)
             case effect:
                 self._fire(route, due)
                 await self._apply(route, effect)
@@ -178,13 +181,25 @@ class _Handler:
             await asyncio.wait_for(self._closing.wait(), seconds)
             raise _ClosedError
 
-    async def _spoil(self, route: Route, due: Due, spoiler: Spoiler) -> None:
+    async def _lose(self, route: Route, due: Due) -> None:
+        response = await self._real_answer(route)
+        if response is not None:
+            self._fire(route, due)
+            await route.abort("connectionreset")
+            await response.dispose()
+
+    async def _real_answer(self, route: Route) -> APIResponse | None:
+        """What the server answers; None where it failed, which is passed on: the fault has not fired."""
         try:
             # Time limits are the page's business.
-            response = await self._unless_closed(route.fetch(timeout=0))
+            return await self._unless_closed(route.fetch(timeout=0))
         except Error as error:
-            # The server's own failure is passed on as such, and the fault has not fired.
             await route.abort(_real_failure(error))
+            return None
+
+    async def _spoil(self, route: Route, due: Due, spoiler: Spoiler) -> None:
+        response = await self._real_answer(route)
+        if response is None:
             return
         spoilt = spoiler.spoil((await response.body()).decode("utf-8-sig", errors="replace"))
         if spoilt is None:

@@ -7,6 +7,7 @@
 | `status=503`, or just `503` (400 to 599) | that answer; with `body=`, `content_type=`, `header=Name:value` |
 | `delay=2s`, `delay=250ms`; `slow` is `delay=2s` | later, then on to the server |
 | `no_answer` | pending for ever |
+| `lost_answer` | the server takes it, and the answer never arrives: a reset |
 | `truncated_json`, `malformed_json`, `empty` | the server's answer, spoilt |
 | `html` | 200 and an HTML page |
 
@@ -33,6 +34,7 @@ from fault_routes.effects import (
     EmptyBody,
     FaultError,
     HtmlInsteadOfJson,
+    LostAnswer,
     MalformedJson,
     NoAnswer,
     Respond,
@@ -50,7 +52,10 @@ _PLAIN_KINDS: dict[str, Effect] = {
     "slow": Delay(seconds=2),
     **{
         effect.kind: effect
-        for effect in (NoAnswer(), TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody())
+        for effect in (
+            *(NoAnswer(), LostAnswer()),
+            *(TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody()),
+        )
     },
 }
 _VALUED_KINDS = ("status", "delay")

@@ -2,76 +2,51 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import socket
 import socketserver
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlsplit
 
+from target_apps.messages import Reply, Request, Response, Upgrade, as_json, html, plain
+from target_apps.routing import Router, Routes
+from target_apps.websocket import NoWebSocket, WebSocket
+
+__all__ = ["HOST", "AppServer", "Request", "Response", "Routes", "as_json", "html", "plain"]
+
 HOST = "127.0.0.1"
 MAX_BODY = 1_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What an app is asked. A HEAD arrives as the GET that it stands for."""
-
-    method: str
-    path: str
-    query: Mapping[str, list[str]]
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Response:
-    """What an app answers; Content-Length is added on the way."""
-
-    body: bytes = b""
-    content_type: str = "text/plain; charset=utf-8"
-    status: int = HTTPStatus.OK
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-Endpoint = Callable[[Request], Response]
-Routes = Mapping[tuple[str, str], Endpoint]
-
-
-def html(text: str, *, status: int = HTTPStatus.OK) -> Response:
-    return Response(body=text.encode(), content_type="text/html; charset=utf-8", status=status)
-
-
-def as_json(value: object, *, status: int = HTTPStatus.OK) -> Response:
-    return Response(
-        body=json.dumps(value).encode(), content_type="application/json; charset=utf-8", status=status
-    )
-
-
-def plain(text: str, *, status: int) -> Response:
-    return Response(body=text.encode(), status=status)
-
-
 class AppServer:
-    """Serves `routes`, {(method, path): endpoint}, for as long as it is entered.
+    """Serves `routes` for as long as it is entered, with one of the app's bugs or without.
 
-    Endpoints run in several threads at once. Port 0 takes any free one; `url` has no
-    slash at its end.
+    Endpoints run in several threads at once. Port 0 takes any free one; `url` has no slash at its end.
     """
 
-    def __init__(self, routes: Routes, *, port: int = 0) -> None:
-        self._routes = routes
+    BUGS: ClassVar[Mapping[str, str]] = {}
+    """The bugs that can be switched on: what is wrong, as a user would see it, by name."""
+
+    def __init__(self, routes: Routes | None = None, *, port: int = 0, bug: str | None = None) -> None:
+        """An app of its own overrides `routes`. Raises ValueError for a bug that the app has not."""
+        if bug is not None and bug not in self.BUGS:
+            raise ValueError(f"{type(self).__name__} has no bug {bug!r}: choose {', '.join(self.BUGS)}.")
+        self.bug = bug
+        self._routes = routes or {}
         self._port = port
+        self._closing = threading.Event()
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
+
+    def routes(self) -> Routes:
+        """What the app answers. Asked for once each time that the server is entered."""
+        return self._routes
 
     @property
     def url(self) -> str:
@@ -79,10 +54,20 @@ class AppServer:
             raise RuntimeError("The server is not running: use it as a context manager.")
         return f"http://{HOST}:{self._server.server_port}"
 
+    def pause(self, seconds: float) -> bool:
+        """Wait in an endpoint; whether the server is to go on."""
+        return not self._closing.wait(seconds)
+
+    def finish(self, request: Request, reply: Reply) -> Reply:
+        """What is really sent: a chance to add to every reply."""
+        return reply
+
     def __enter__(self) -> Self:
         if self._server is not None:
             raise RuntimeError("The server is running already.")
-        self._server = _Server(self._routes, self._port)
+        self._closing.clear()
+        router = Router(self.routes())
+        self._server = _Server(lambda request: self.finish(request, router.answer(request)), self._port)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.05},  # how long leaving may take
@@ -100,6 +85,7 @@ class AppServer:
     ) -> None:
         if self._server is None or self._thread is None:
             return
+        self._closing.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -109,8 +95,8 @@ class AppServer:
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
-    def __init__(self, routes: Routes, port: int) -> None:
-        self.routes = routes
+    def __init__(self, answer: Callable[[Request], Reply], port: int) -> None:
+        self.answer = answer
         self._open: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
         super().__init__((HOST, port), _Handler)
@@ -169,20 +155,23 @@ class _Handler(BaseHTTPRequestHandler):
                 plain("The body's length is missing, wrong or too large.", status=HTTPStatus.BAD_REQUEST)
             )
             return
-        parts = urlsplit(self.path)
-        self._send(
-            self._answer(
-                Request(
-                    method="GET" if self.command == "HEAD" else self.command,
-                    path=parts.path,
-                    query=parse_qs(parts.query, keep_blank_values=True),
-                    headers={name.lower(): value for name, value in self.headers.items()},
-                    body=body,
-                )
-            )
-        )
+        reply = self.server.answer(self._request(body))
+        if isinstance(reply, Upgrade):
+            self._upgrade(reply)
+        else:
+            self._send(reply)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = serve  # noqa: N815  # the base class names them so
+
+    def _request(self, body: bytes) -> Request:
+        parts = urlsplit(self.path)
+        return Request(
+            method="GET" if self.command == "HEAD" else self.command,
+            path=parts.path,
+            query=parse_qs(parts.query, keep_blank_values=True),
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=body,
+        )
 
     def _read_body(self) -> bytes | None:
         if "Transfer-Encoding" in self.headers:
@@ -193,46 +182,34 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         return body if len(body) == int(length) else None
 
-    def _answer(self, request: Request) -> Response:
-        routes = self.server.routes
-        if endpoint := routes.get((request.method, request.path)):
-            return endpoint(request)
-        allowed = sorted(method for method, path in routes if path == request.path)
-        if not allowed:
-            return plain(f"Nothing is at {request.path}.", status=HTTPStatus.NOT_FOUND)
-        text = f"{request.path} takes {', '.join(allowed)}."
-        return Response(
-            body=text.encode(), status=HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(allowed)}
-        )
+    def _upgrade(self, upgrade: Upgrade) -> None:
+        self.close_connection = True
+        try:
+            opened = WebSocket(self.connection, path=self.path, headers=self.headers.items())
+        except NoWebSocket as wrong:
+            self._send(plain(f"{self.path} is a WebSocket: {wrong}", status=HTTPStatus.UPGRADE_REQUIRED))
+            return
+        upgrade.talk(opened)
+        opened.close()
 
     def _send(self, response: Response) -> None:
+        if response.stream is not None:
+            self.close_connection = True  # its end is the body's end
         self.send_response(response.status)
         for name, value in {"Cache-Control": "no-store", **response.headers}.items():
             self.send_header(name, value)
         if response.status not in self.bodiless:
             self.send_header("Content-Type", response.content_type)
-            self.send_header("Content-Length", str(len(response.body)))
+            if response.stream is None:
+                self.send_header("Content-Length", str(len(response.body)))
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        if self.command != "HEAD" and response.status not in self.bodiless:
-            self.wfile.write(response.body)
+        if self.command == "HEAD" or response.status in self.bodiless:
+            return
+        for part in [response.body] if response.stream is None else response.stream:
+            self.wfile.write(part)
+            self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
         pass
-
-
-def main(app: Callable[[int], AppServer], prog: str) -> int:
-    """Serve an app from the command line until Ctrl-C; what is returned is the exit code."""
-    parser = argparse.ArgumentParser(prog=prog, description=f"Serve {prog} on {HOST} until Ctrl-C.")
-    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: any free one)")
-    port = parser.parse_args().port
-    try:
-        with app(port) as server, contextlib.suppress(KeyboardInterrupt):
-            sys.stdout.write(f"{server.url}\n")
-            sys.stdout.flush()
-            threading.Event().wait()
-    except (OSError, OverflowError) as error:
-        sys.stderr.write(f"Cannot listen on {HOST}:{port}: {error}. Choose another --port.\n")
-        return 2
-    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,30 @@ def test_a_text_where_a_list_is_due_is_refused(given: str) -> None:
 def test_a_reset_that_is_no_coroutine_is_refused() -> None:
     not_awaitable: Any = lambda: None  # noqa: E731
     assert "reset" in problem(lambda: charter("?", reset=not_awaitable)(looks))
+
+
+@pytest.mark.parametrize("until", [date(2026, 12, 31), "2026-12-31"])
+def test_a_known_bug_has_a_ticket_and_a_last_day(until: date | str) -> None:
+    made = charter("?", ticket="SHOP-12", known_until=until)(looks)
+    assert (made.ticket, made.known_until) == ("SHOP-12", date(2026, 12, 31))
+
+
+@pytest.mark.parametrize("until", [datetime(2026, 12, 31, tzinfo=UTC), 20261231, "", "tomorrow"])
+def test_a_last_day_that_is_no_day_is_refused(until: Any) -> None:
+    """A moment too: no day equals it, and none comes before or after it."""
+    said = problem(lambda: charter("?", ticket="SHOP-12", known_until=until)(looks))
+    assert said == f"The charter looks: known_until={until!r} is no day: write 2026-12-31."
+
+
+@pytest.mark.parametrize("ticket", ["", " \n", 12])
+def test_a_ticket_that_names_nothing_is_refused(ticket: Any) -> None:
+    said = problem(lambda: charter("?", ticket=ticket, known_until="2026-12-31")(looks))
+    assert said == f'The charter looks: ticket={ticket!r} names none: write ticket="SHOP-12".'
+
+
+@pytest.mark.parametrize("given", [{"ticket": "SHOP-12"}, {"known_until": "2026-12-31"}])
+def test_a_ticket_and_a_last_day_go_together(given: Any) -> None:
+    assert "both ticket= and known_until=" in problem(lambda: charter("?", **given)(looks))
 
 
 # Files of charters

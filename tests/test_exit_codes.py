@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from msgspec import structs
 
 from bughunt.exceptions import UsageError
 from bughunt.exit_codes import Allowance, ExitCode, exit_code
 from bughunt.tower import InvestigationView
+from bughunt.tower.values import KnownBug
 from bughunt.verdict.judgement import Reason, State
 from tests.reports.samples import (
+    NOW,
     blocked,
     bug,
     claimed,
@@ -21,6 +25,8 @@ from tests.reports.samples import (
 
 HARNESS = without_judgement(State.FAILED)
 CHECK = structs.replace(HARNESS, run=structs.replace(HARNESS.run, reason=Reason.CHECK_ERROR))
+YESTERDAY = NOW.date() - timedelta(days=1)
+KNOWN = KnownBug(ticket="SHOP-12", until=NOW.date())
 UNFIRED = passed(unfired=("reset@**/nothing",))
 
 CASES: dict[str, tuple[list[InvestigationView], ExitCode]] = {
@@ -33,6 +39,13 @@ CASES: dict[str, tuple[list[InvestigationView], ExitCode]] = {
     "a run that did not end is our failure": ([without_judgement(State.RUNNING)], ExitCode.HARNESS),
     "a BUG before our own failure": ([HARNESS, CHECK, env_error(), bug()], ExitCode.BUG),
     "a claim of a BUG is one": ([claimed(blocked())], ExitCode.BUG),
+    "a known BUG fails nothing": ([passed(), bug(known_bug=KNOWN)], ExitCode.PASSED),
+    "until its last day is over": ([bug(known_bug=structs.replace(KNOWN, until=YESTERDAY))], ExitCode.BUG),
+    "an ENV_ERROR beside a known BUG": ([bug(known_bug=KNOWN), env_error()], ExitCode.ENV_ERROR),
+    "a claim of a known BUG is a claim of one": (
+        [claimed(blocked(), known_bug=KNOWN)],
+        ExitCode.BUG,
+    ),
     "a claim of a PASS is one": ([claimed(held())], ExitCode.PASSED),
 }
 

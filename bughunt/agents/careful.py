@@ -19,5 +19,5 @@ async def careful(take: TakeLoad, *, pause: float, sleep: Sleep) -> Judgement:
     loads: list[LoadRecord] = [await take(traced=False)]
     while not isinstance(decision := decide(loads), Judgement):
         await sleep(max(pause, decision.retry_after))
-        loads.append(await take(patient=decision.patient))
+        loads.append(await take(patient=decision.patient, control=decision.control))
     return decision

@@ -17,8 +17,11 @@ Sleep = Callable[[float], Awaitable[None]]
 class TakeLoad(Protocol):
     """Takes the next load of the run, records it as evidence, and returns it."""
 
-    async def __call__(self, *, patient: bool = False, traced: bool = True) -> LoadRecord:
-        """`patient`: let `goto` wait for the document only. `traced`: keep a trace if it does not hold."""
+    async def __call__(
+        self, *, patient: bool = False, traced: bool = True, control: bool = False
+    ) -> LoadRecord:
+        """`patient`: let `goto` wait for the document only. `traced`: keep a trace if it does not hold.
+        `control`: without the planned faults."""
         ...
 
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 __all__ = ["Artifacts", "gather", "start_trace", "stop_trace"]
 
 #: Seconds that any one artifact may take: a hanging page must not hold up the verdict.
-PATIENCE = 5.0
+PATIENCE = 2.0
 
 _PASSWORDS = "input[type=password]"
 _READ_PASSWORDS = "nodes => nodes.map(node => node.value).filter(value => value)"

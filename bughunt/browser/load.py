@@ -9,32 +9,44 @@ from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from playwright.async_api import Browser, BrowserContext, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 from bughunt.browser.artifacts import Artifacts, gather, start_trace, stop_trace
 from bughunt.browser.network import Network
-from bughunt.browser.recorder import LiveExchange, Recorder
-from bughunt.browser.running import Stage, harness_failure, run_charter
+from bughunt.browser.probe import probe
+from bughunt.browser.recorder import Recorder
+from bughunt.browser.running import Stage, check_failure, harness_failure, run_charter
+from bughunt.browser.settling import build_of, settle
 from bughunt.browser.steps import StepLog
 from bughunt.charters import Charter, Load
-from bughunt.settings import Target
-from bughunt.verdict.causality import is_own
+from bughunt.settings import Keep, Target
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Ending
-from bughunt.verdict.record import Crash, Exchange, Failure, FaultEffect, LoadRecord, Scope
-from fault_routes import Abort, Delay, Fault, FaultLedger, Firing, Installation, NoAnswer, install
+from bughunt.verdict.probing import doubts
+from bughunt.verdict.record import Crash, Exchange, Failure, FaultEffect, LoadRecord, Noise, Scope
+from fault_routes import (
+    Abort,
+    Delay,
+    EmptyBody,
+    Fault,
+    FaultLedger,
+    Firing,
+    Installation,
+    LostAnswer,
+    MalformedJson,
+    NoAnswer,
+    TruncatedJson,
+    install,
+)
 
 __all__ = ["LoadOutcome", "LoadRequest", "take_load"]
 
-#: Seconds in which events of what happened before a failure may still arrive.
-GRACE = 0.15
 #: Seconds between two looks at what a load has so far.
 TELL_EVERY = 0.5
 #: Seconds that closing a context may take before the browser counts as broken.
 CLOSING = 10.0
-
-_ASYNC_SCRIPTS = "() => Array.from(document.scripts).filter(s => s.src).map(s => [s.src, s.async])"
 
 
 class LoadRequest(Struct, frozen=True, kw_only=True):
@@ -50,8 +62,12 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     """Seconds."""
     patient: bool = False
     """Let `goto` wait for the document only."""
-    traced: bool = True
-    """Keep a Playwright trace if the load does not hold."""
+    keep: Keep = Keep.ALL
+    """Of a load that does not hold."""
+    control: bool = False
+    """Whether the planned faults are off, for once."""
+    noise: Callable[[], Awaitable[tuple[Noise, ...]]] | None = None
+    """Asked, where a load did not hold, for what the charter's passing runs have taught."""
     on_exchanges: Callable[[tuple[Exchange, ...]], Awaitable[None]] | None = None
     """Told of the exchanges so far, now and then, while a load takes long. What it raises ends the load."""
 
@@ -72,8 +88,8 @@ async def take_load(browser: Browser, wanted: LoadRequest) -> LoadOutcome:
     Never raises for what the page, the network, the charter or the browser does: that is in the record.
     """
     began_at = datetime.now(UTC).isoformat()
-    load = Load(number=wanted.number)
-    log = StepLog(wanted.charter.file, patient=wanted.patient, unique=load.unique)
+    load = Load(wanted.number)
+    log = StepLog(wanted.charter.file, patient=wanted.patient, unique=load.token)
     try:
         async with _context(browser, wanted) as context:
             return await _Loading(wanted, load, log, browser, context, began_at).run()
@@ -128,7 +144,7 @@ class _Loading:
         self._browser = browser
         self._context = context
         self._began_at = began_at
-        self._recorder = Recorder(context, log)
+        self._recorder = Recorder(context, log, healthy=wanted.charter.healthy or wanted.target.healthy_by)
         self._net = Network(self._recorder, log)
         log.on_asked = lambda asked: self._recorder.note_asked(asked, wanted.target.base_url)
         self._errors_before = len(wanted.ledger.errors)
@@ -145,15 +161,16 @@ class _Loading:
 
     async def _run(self) -> LoadOutcome:
         faults = await install(self._context, self._wanted.ledger, on_fire=self._on_fire)
-        if self._wanted.traced:
+        if self._wanted.keep is Keep.ALL:
             await start_trace(self._context)
         page = await self._context.new_page()
         await self._recorder.tap(self._context, page)
         failure = await self._run_charter(page)
-        ended = failure.at if failure else self._log.now()
-        await self._settle(page, failure)
-        build = await self._build(page) if self._recorder.crash is None else None
-        record = self._record(page, failure, ended, build)
+        ended = self._log.now()
+        charter, target = self._wanted.charter, self._wanted.target
+        await settle(self._recorder, page, charter, target, self._net, failed=failure is not None)
+        build = await build_of(self._recorder, page, target) if self._recorder.crash is None else None
+        record = await self._with_hindsight(self._record(page, failure, ended, build))
         return await self._with_artifacts(page, record, faults)
 
     def _on_fire(self, firing: Firing, request: Request) -> None:
@@ -185,35 +202,13 @@ class _Loading:
 
     # Its end
 
-    async def _settle(self, page: Page, failure: Failure | None) -> None:
-        """Let late events in, then ask the page what only it knows."""
-        if failure is not None:
-            await asyncio.sleep(GRACE)
-        await self._recorder.bodies_read()
-        doubtful = [x for x in self._recorder.exchanges if self._is_foreign_script_that_failed(x)]
-        if failure is not None and doubtful and self._recorder.crash is None:
-            await self._ask_which_are_async(page, doubtful)
-
-    def _is_foreign_script_that_failed(self, x: LiveExchange) -> bool:
-        return (
-            x.request.resource_type == "script"
-            and not x.answered_well
-            and not is_own(x.url, self._wanted.target.own_hosts)
-        )
-
-    async def _ask_which_are_async(self, page: Page, scripts: list[LiveExchange]) -> None:
-        """Only the DOM knows which scripts do not hold the page up."""
-        with contextlib.suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(2.0):
-                known = dict(await page.evaluate(_ASYNC_SCRIPTS))
-            for script in scripts:
-                script.script_async = known.get(script.url)
-
     def _record(self, page: Page, failure: Failure | None, ended: float, build: str | None) -> LoadRecord:
         charter, target = self._wanted.charter, self._wanted.target
         broken_handlers = self._wanted.ledger.errors[self._errors_before :]
         if broken_handlers:
             failure = harness_failure(f"a fault could not be carried out: {broken_handlers[0].error}", ended)
+        elif self._recorder.broken_check is not None and failure is None:
+            failure = check_failure(self._recorder.broken_check, ended)
         return LoadRecord(
             number=self._wanted.number,
             began_at=self._began_at,
@@ -226,6 +221,8 @@ class _Loading:
             ended=ended,
             exchanges=self._recorder.freeze(),
             declarations=tuple(self._net.declarations),
+            acknowledgements=tuple(self._net.acknowledgements),
+            sockets=self._recorder.freeze_sockets(),
             steps=self._log.steps,
             failure=failure,
             crash=self._recorder.crash,
@@ -234,31 +231,33 @@ class _Loading:
             build=build,
             routed=bool(self._wanted.ledger.plan.faults),
             patient=self._wanted.patient,
+            resilient=charter.resilient and not self._wanted.control,
+            control=self._wanted.control,
+            fresh=charter.reset is not None or self._load.used_unique,
             browser=_browser_name(self._browser),
         )
 
+    async def _with_hindsight(self, record: LoadRecord) -> LoadRecord:
+        """What is asked only about a load that did not hold: the passing runs, and from outside the page."""
+        if record.crash is not None:
+            return record
+        asked = doubts(record)
+        probes = await probe(self._context, self._wanted.target, record, asked)
+        noise = record.scope.noise
+        if record.failure is not None and self._wanted.noise is not None:
+            noise = await self._wanted.noise()
+        return replace(record, probes=probes, scope=replace(record.scope, noise=noise))
+
     async def _with_artifacts(self, page: Page, record: LoadRecord, faults: Installation) -> LoadOutcome:
-        artifacts = None
-        if record.crash is None and judge_load(record).ending is not Ending.HELD:
-            artifacts = await gather(page, self._context, traced=self._wanted.traced)
-        elif self._wanted.traced and record.crash is None:
-            await stop_trace(self._context, keep=False)
+        artifacts, keep = None, self._wanted.keep
+        if record.crash is None and keep is not Keep.NOTHING:
+            if judge_load(record).ending is not Ending.HELD:
+                artifacts = await gather(page, self._context, traced=keep is Keep.ALL)
+            elif keep is Keep.ALL:
+                await stop_trace(self._context, keep=False)
         with contextlib.suppress(PlaywrightError):
             await faults.close()
         return LoadOutcome(record=record, artifacts=artifacts, secrets=tuple(self._log.secrets))
-
-    async def _build(self, page: Page) -> str | None:
-        target = self._wanted.target
-        if target.build_header is not None:
-            documents = (x for x in reversed(self._recorder.exchanges) if x.main_document)
-            named = (x.response_headers.get(target.build_header.lower()) for x in documents)
-            return next((build for build in named if build), None)
-        if target.build_meta is None:
-            return None
-        with contextlib.suppress(PlaywrightError):
-            meta = page.locator(f'meta[name="{target.build_meta}"]').first
-            return await meta.get_attribute("content", timeout=1000)
-        return None
 
 
 def _without_page(
@@ -281,6 +280,8 @@ def _without_page(
 def _effect(fault: Fault) -> FaultEffect:
     if isinstance(fault.effect, Abort):
         return FaultEffect.ABORT
+    if isinstance(fault.effect, LostAnswer | TruncatedJson | MalformedJson | EmptyBody):
+        return FaultEffect.LOSE
     return FaultEffect.WAIT if isinstance(fault.effect, Delay | NoAnswer) else FaultEffect.ANSWER
 
 

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
-from urllib.parse import parse_qs, urldefrag, urljoin, urlsplit
+from urllib.parse import urljoin
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 from playwright.async_api import Error as PlaywrightError
 
+from bughunt.browser.bodies import json_text, read_body
+from bughunt.browser.exchanges import LiveExchange
+from bughunt.browser.requests import READ_TYPES, chain_of, key_of, what_was_sent
+from bughunt.browser.sockets import NOTES_SCRIPT, Sockets
 from bughunt.browser.steps import Asked, StepLog
 from bughunt.browser.wire import RequestKey, Wire, WireEntry
-from bughunt.verdict.record import ConsoleLine, Crash, Exchange, FaultEffect, Hop
+from bughunt.health import Healthy
+from bughunt.verdict.record import (
+    UNKNOWN_FAILURE,
+    ConsoleLine,
+    Content,
+    Crash,
+    Exchange,
+    FaultEffect,
+    Hop,
+    Socket,
+)
 
-__all__ = ["LiveExchange", "Recorder"]
-
-#: Types whose bodies are read: what an app computes with.
-_READ_TYPES = frozenset({"fetch", "xhr", "other"})
-
-_GRAPHQL_NAME = re.compile(r"\b(?:query|mutation|subscription)\s+(\w+)")
+__all__ = ["Recorder"]
 
 #: Bytes of a body that are kept at most; longer ones have a digest only.
 BODY_LIMIT = 1_000_000
@@ -35,69 +40,20 @@ BODY_LIMIT = 1_000_000
 CONSOLE_LIMIT = 200
 
 
-class LiveExchange:
-    """An exchange while it may still change."""
-
-    def __init__(self, number: int, request: Request, started: float) -> None:
-        self.id = number
-        self.request = request
-        self.first = request
-        self.started = started
-        self.hops: list[Hop] = []
-        self.key = _key(request)
-        self.frame_url, self.in_main_frame = _frame(request)
-        self.navigation_of: int | None = None
-        self.responded: float | None = None
-        self.ended: float | None = None
-        self.status: int | None = None
-        self.failure: str | None = None
-        self.finished = False
-        self.response_headers: dict[str, str] = {}
-        self.body: bytes | None = None
-        self.reading: asyncio.Task[None] | None = None
-        self.fault: str | None = None
-        self.fault_effect: FaultEffect | None = None
-        self.script_async: bool | None = None
-        self.page_closed = False
-
-    @property
-    def main_document(self) -> bool:
-        """Whether it is a navigation of a page's main frame."""
-        return self.in_main_frame and self.first.is_navigation_request()
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to come: it failed, was refused, or is whole and read."""
-        refused = self.status is not None and self.status >= 400
-        read = self.finished and (self.reading is None or self.reading.done())
-        return self.failure is not None or refused or read
-
-    @property
-    def answered_well(self) -> bool:
-        """Whether it is whole, below 400 and read."""
-        return self.settled and self.finished and self.status is not None and self.status < 400
-
-    @property
-    def url(self) -> str:
-        """The URL first asked for."""
-        return self.first.url
-
-    @property
-    def method(self) -> str:
-        """The method first used."""
-        return self.first.method
-
-
 class Recorder:
     """Listens to one context; `changed` is set whenever an exchange begins, answers or ends."""
 
-    def __init__(self, context: BrowserContext, log: StepLog) -> None:
+    def __init__(self, context: BrowserContext, log: StepLog, *, healthy: Healthy | None = None) -> None:
         self.exchanges: list[LiveExchange] = []
         self.console: list[ConsoleLine] = []
         self.crash: Crash | None = None
         self.crashed = asyncio.Event()
         self.changed = asyncio.Event()
         self.declared: set[int] = set()
+        self.sockets = Sockets(log)
+        self.broken_check: Exception | None = None
+        """What `healthy=` raised, where it did."""
+        self._healthy = healthy
         self._log = log
         self._wire: Wire | None = None
         self._pages: list[Page] = []
@@ -112,8 +68,8 @@ class Recorder:
         context.on("weberror", self._on_error)
 
     async def tap(self, context: BrowserContext, page: Page) -> None:
-        """Listen to the charter's own page through the browser's protocol as well."""
-        self._wire = await Wire.tap(context, page)
+        """Listen to the charter's own page through the browser's protocol too, and note how sockets end."""
+        self._wire, _ = await asyncio.gather(Wire.tap(context, page), page.add_init_script(NOTES_SCRIPT))
 
     def note_fault(self, request: Request, spec: str, effect: FaultEffect) -> None:
         """A planned fault fired on this request."""
@@ -152,11 +108,37 @@ class Recorder:
         if reading:
             await asyncio.wait(reading, timeout=5.0)
 
+    def ask_health(self, live: LiveExchange) -> None:
+        """What `healthy=` says of a declared answer; a predicate that raises is a charter that is broken."""
+        if (
+            self._healthy is None
+            or live.healthy is not None
+            or live.body is None
+            or (live.status or 400) >= 400
+        ):
+            return
+        try:
+            live.healthy = bool(self._healthy(live.answer()))
+        except Exception as error:  # noqa: BLE001 - the user's own function
+            live.healthy = True
+            self.broken_check = error
+
+    async def read_documents(self) -> None:
+        """Read the app's own documents where a page came in place of data: which of the two was it?"""
+        if not any(x.known and x.known.content is Content.HTML for x in self.exchanges):
+            return
+        documents = [x for x in self.exchanges if x.main_document and x.finished and x.body is None]
+        await asyncio.gather(*(self._read(x) for x in documents))
+
     def freeze(self) -> tuple[Exchange, ...]:
         """All exchanges as they stand now."""
         wire = self._joined()
         seen = [self._frozen(live, wire.get(live.id)) for live in self.exchanges]
         return tuple(sorted([*seen, *self._asked], key=lambda exchange: exchange.id))
+
+    def freeze_sockets(self) -> tuple[Socket, ...]:
+        """All WebSockets as they stand now."""
+        return self.sockets.freeze(self._wire.handshakes if self._wire is not None else lambda url: ())
 
     def _next_id(self) -> int:
         return len(self.exchanges) + len(self._asked)
@@ -174,7 +156,7 @@ class Recorder:
         else:
             live.hops.append(Hop(url=live.request.url, status=live.status or 0))
             live.request, live.status, live.responded = request, None, None
-            live.key = _key(request)
+            live.key = key_of(request)
         self._by_request[request] = live
         self._tell()
 
@@ -183,28 +165,30 @@ class Recorder:
         if live is not None:
             live.status, live.responded = response.status, self._log.now()
             live.response_headers = response.headers
+            if live.main_document and response.status not in {204, 205}:
+                self.sockets.leave(self._page_number(live.first), by=live.started)
             self._tell()
 
     def _on_finished(self, request: Request) -> None:
         live = self._current(request)
-        if live is None or live.failure is not None or _redirects(live):
+        if live is None or live.failure is not None or live.redirects:
             return
         live.finished, live.ended = True, self._log.now()
-        unseen = (
-            live.main_document and self._page_number(request) != 0
-        )  # the wire tells of the first page only
-        if request.resource_type in _READ_TYPES or unseen:
+        # The wire tells of the first page only.
+        unseen = live.main_document and self._page_number(request) != 0
+        if request.resource_type in READ_TYPES or unseen:
             live.reading = asyncio.ensure_future(self._read(live))
         self._tell()
 
     def _on_failed(self, request: Request) -> None:
         live = self._current(request)
         if live is not None:
-            live.failure, live.ended = request.failure or "unknown failure", self._log.now()
+            live.failure, live.ended = request.failure or UNKNOWN_FAILURE, self._log.now()
             self._tell()
 
     def _on_page(self, page: Page) -> None:
         self._pages.append(page)
+        self.sockets.listen(page, len(self._pages) - 1)
         page.on("crash", lambda _: self.note_crash("renderer"))
         page.on("close", self._on_close)
 
@@ -212,7 +196,8 @@ class Recorder:
         number = self._pages.index(page)
         for live in self.exchanges:
             if live.ended is None and self._page_number(live.first) == number:
-                live.page_closed = True
+                live.page_closed_at = self._log.now()
+        self.sockets.leave(number)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self._keep(message.type, message.text)
@@ -230,6 +215,8 @@ class Recorder:
             live.body = await response.body() if response is not None else None
         except PlaywrightError:
             live.body = None  # the page has moved on; an unread body is no evidence either way
+        if live.body is not None:
+            live.known = read_body(live.body, live.response_headers.get("content-type", ""))
         self._tell()
 
     def _tell(self) -> None:
@@ -255,8 +242,8 @@ class Recorder:
             return {}
         seen: defaultdict[RequestKey, list[LiveExchange | None]] = defaultdict(list)
         for live in self.exchanges:
-            for request in _chain(live.request):
-                seen[_key(request)].append(live if request is live.request else None)
+            for request in chain_of(live.request):
+                seen[key_of(request)].append(live if request is live.request else None)
         joined: dict[int, WireEntry] = {}
         for key, lives in seen.items():
             entries = self._wire.entries(key)
@@ -290,15 +277,24 @@ class Recorder:
             received=wire.received if wire else (len(live.body) if live.body is not None else None),
             digest=None if live.body is None else hashlib.sha256(live.body).hexdigest(),
             body=self._declared_json(live),
-            operation=_operation(live.first),
-            asked=_asked(live.first),
+            content=live.known.content if live.known else None,
+            html_mark=live.known.html_mark if live.known else None,
+            sign_in=live.known.sign_in if live.known else False,
+            healthy=live.healthy,
+            messages=wire.messages if wire and live.request.resource_type == "eventsource" else None,
+            hidden_status=wire.hidden_status if wire and live.status is None else None,
+            cors_error=wire.cors_error if wire else None,
+            preflight_status=wire.preflight_status if wire else None,
+            operation=live.operation,
+            asked=what_was_sent(live.first),
             script_async=live.script_async,
             asked_mark=wire.asked if wire else None,
             known_mark=wire.known if wire else None,
             protocol=wire.protocol if wire else None,
             fault=live.fault,
             fault_effect=live.fault_effect,
-            page_closed=live.page_closed,
+            page_closed=live.page_closed_at is not None,
+            page_closed_at=live.page_closed_at,
             service_worker=live.first.service_worker is not None,
             page=self._page_number(live.first),
         )
@@ -306,73 +302,4 @@ class Recorder:
     def _declared_json(self, live: LiveExchange) -> str | None:
         if live.id not in self.declared or live.body is None or len(live.body) > BODY_LIMIT:
             return None
-        text = live.body.decode("utf-8", errors="replace")
-        try:
-            json.loads(text)
-        except ValueError:
-            return None
-        return text
-
-
-def _chain(request: Request) -> Iterator[Request]:
-    """A request and those that redirected to it, the first one first."""
-    if request.redirected_from is not None:
-        yield from _chain(request.redirected_from)
-    yield request
-
-
-def _key(request: Request) -> RequestKey:
-    return request.method, urldefrag(request.url).url
-
-
-def _redirects(live: LiveExchange) -> bool:
-    return live.status in {301, 302, 303, 307, 308} and "location" in live.response_headers
-
-
-def _frame(request: Request) -> tuple[str, bool]:
-    """The URL of the frame that asks, and whether it is a page's main frame."""
-    try:
-        frame = request.frame
-    except PlaywrightError:  # a new page's first request, or a service worker's
-        return "", request.is_navigation_request()
-    return frame.url, frame.parent_frame is None
-
-
-def _operation(request: Request) -> str | None:
-    """The operation that a GraphQL or JSON-RPC request names."""
-    named = parse_qs(urlsplit(request.url).query).get("operationName")
-    if named:
-        return named[0]
-    sent = _sent_json(request)
-    calls = sent if isinstance(sent, list) else [sent]
-    names = [name for call in calls if isinstance(call, dict) for name in (_name_of(call),) if name]
-    return ",".join(names) or None
-
-
-def _name_of(call: dict[str, Any]) -> str | None:  # Any: the app's own JSON
-    query = call.get("query")
-    found = _GRAPHQL_NAME.search(query) if isinstance(query, str) else None
-    named = call.get("operationName") or (call.get("method") if "jsonrpc" in call else None)
-    if isinstance(named, str):
-        return named
-    return found[1] if found else None
-
-
-def _asked(request: Request) -> str | None:
-    """A digest of what was sent; a JSON-RPC call's running id aside, which differs when it is repeated."""
-    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
-        return None
-    sent = _sent_json(request)
-    if isinstance(sent, dict) and "jsonrpc" in sent:
-        kept = {name: value for name, value in sent.items() if name != "id"}
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-    return hashlib.sha256(request.post_data_buffer).hexdigest()
-
-
-def _sent_json(request: Request) -> Any:  # Any: the app's own JSON
-    if request.resource_type not in _READ_TYPES or not request.post_data_buffer:
-        return None
-    try:
-        return json.loads(request.post_data_buffer)
-    except ValueError:
-        return None
+        return json_text(live.body) if live.known and live.known.content is Content.JSON else None

@@ -18,7 +18,7 @@ from bughunt.browser.wrapping import recording
 from bughunt.charters import Charter, Load
 from bughunt.verdict.record import Failure, FailureKind
 
-__all__ = ["Stage", "harness_failure", "run_charter"]
+__all__ = ["Stage", "check_failure", "harness_failure", "run_charter"]
 
 #: Seconds that a charter which was stopped has for its `finally`.
 LAST_WORDS = 2.0
@@ -96,6 +96,8 @@ def _failure_of(running: asyncio.Future[None], stage: Stage, deadline: float) ->
 
 def _failure(error: BaseException, log: StepLog, at: float) -> Failure:
     step, kind = log.raised_by(error), _kind(error)
+    if step is not None and step.ended is not None:
+        at = min(at, step.ended)  # what the charter did in a `finally` came later
     return Failure(
         kind=kind,
         type=type(error).__name__,
@@ -127,3 +129,9 @@ def _own_words(error: BaseException) -> str:
 def harness_failure(message: str, at: float) -> Failure:
     """Our own failure: nothing may be concluded from this load."""
     return Failure(kind=FailureKind.HARNESS, type="HarnessError", message=message, at=at)
+
+
+def check_failure(error: Exception, at: float) -> Failure:
+    """What the charter asks its answers by (`healthy=`) is broken itself."""
+    said = f"healthy= failed: {type(error).__name__}: {error}"
+    return Failure(kind=FailureKind.EXCEPTION, type=type(error).__name__, message=said, at=at)

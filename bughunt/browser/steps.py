@@ -97,8 +97,8 @@ class StepLog:
         return tuple(lines)
 
     @contextmanager
-    def step(self, name: str, target: str, *, waits: bool = True, acts: bool = False) -> Iterator[None]:
-        """Record one step around the `with` block."""
+    def step(self, name: str, target: str, *, waits: bool = True, acts: bool = False) -> Iterator[Step]:
+        """Record one step around the `with` block, which is given the step as it began."""
         index = len(self._steps)
         if self._unique:  # the load's own token differs on each load, and the step is the same
             target = target.replace(self._unique, "<unique>")
@@ -107,7 +107,7 @@ class StepLog:
         )
         self._steps.append(begun)
         try:
-            yield
+            yield begun
         except BaseException as error:
             self._raised[index] = error
             raise

@@ -17,7 +17,7 @@ from playwright import async_api
 from playwright.async_api import Error as PlaywrightError
 
 from bughunt.browser.steps import Asked, StepLog
-from bughunt.verdict.record import PAGE_LOADING
+from bughunt.verdict.record import PAGE_LOADING, Step
 
 __all__ = ["recording"]
 
@@ -94,10 +94,14 @@ async def _typed_secrets(
     kwargs: dict[str, Any],
 ) -> set[str]:
     """What was just typed, if the field is one for passwords."""
-    typed = {value for value in (*args, *kwargs.values()) if isinstance(value, str) and value}
-    field = (
-        subject if isinstance(subject, async_api.Locator) else subject.locator(str(args[0] if args else "*"))
-    )
+    written = (*args, *kwargs.values())
+    if isinstance(subject, async_api.Locator):
+        field = subject
+    else:
+        selector = kwargs.get("selector", args[0] if args else "*")
+        written = tuple(value for value in written if value is not selector)
+        field = subject.locator(str(selector))
+    typed = {value for value in written if isinstance(value, str) and value}
     try:
         kind = await field.first.get_attribute("type", timeout=_FIELD_IS_THERE)
     except PlaywrightError:
@@ -161,7 +165,7 @@ def _wrapped_manager(kind: str, name: str, original: Callable[..., Any]) -> Call
 class _RecordedManager:
     """`async with page.expect_response(...)`, recorded from its beginning to the end of its wait."""
 
-    def __init__(self, manager: Any, step: AbstractContextManager[None]) -> None:
+    def __init__(self, manager: Any, step: AbstractContextManager[Step]) -> None:
         self._manager = manager
         self._step = step
 

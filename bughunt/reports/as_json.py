@@ -45,7 +45,7 @@ def runs_json(views: Sequence[InvestigationView], failures: Sequence[str] = ()) 
 
 def investigation_json(view: InvestigationView) -> JsonObject:
     """One run as `bughunt run --json` prints it; strings only, numbers, lists and None in it."""
-    return _cleaned(_essence(view) | _extras(view))
+    return cleaned(_essence(view) | _extras(view) | {"known_bug": _known_bug_json(view)})
 
 
 def _essence(view: InvestigationView) -> JsonObject:
@@ -108,7 +108,7 @@ def cause_json(cause: Cause) -> JsonObject:
 
 def demo_json(table: DemoTable) -> JsonObject:
     """The demo's table as `bughunt demo --json` prints it."""
-    return _cleaned(
+    return cleaned(
         {
             "rows": [_row_json(row) for row in table.rows],
             "false_bugs": msgspec.structs.asdict(table.false_bugs),
@@ -129,11 +129,17 @@ def _row_json(row: DemoRow) -> JsonObject:
     }
 
 
+def _known_bug_json(view: InvestigationView) -> JsonObject | None:
+    """The ticket that the charter has, whatever the verdict; `outcome` says whether a BUG is a known one."""
+    known = view.known_bug
+    return None if known is None else {"ticket": known.ticket, "until": known.until.isoformat()}
+
+
 def _word(value: str | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _cleaned(value: JsonObject) -> JsonObject:
+def cleaned(value: JsonObject) -> JsonObject:
     """The object with every string in it fit for UTF-8."""
     return {key: _clean_value(item) for key, item in value.items()}
 
@@ -143,4 +149,4 @@ def _clean_value(value: Any) -> Any:  # Any: a JSON value
         return clean(value)
     if isinstance(value, list):
         return [_clean_value(item) for item in value]
-    return _cleaned(value) if isinstance(value, dict) else value
+    return cleaned(value) if isinstance(value, dict) else value

@@ -23,7 +23,7 @@ from bughunt.reports.texts import clean, seconds, when
 from bughunt.tower.values import InvestigationView
 from bughunt.verdict.wording import causes_sentence
 
-__all__ = ["PICTURE_BYTES", "render_html"]
+__all__ = ["PICTURE_BYTES", "environment", "render_html", "resource"]
 
 PICTURE_BYTES = 6_000_000
 """Bytes of all screenshots together, at most, before they are encoded."""
@@ -44,9 +44,9 @@ def render_html(
     """
     attachments = Attachments(evidence_bytes, picture_bytes)
     sections = [section_of(view, attachments) for view in _urgent_first(views)]
-    script = _resource("report.js")
+    script = resource("report.js")
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             title=title,
@@ -59,7 +59,7 @@ def render_html(
             sections=sections,
             demo=demo,
             pictures_left_out=attachments.left_out,
-            style=_resource("report.css"),
+            style=resource("report.css"),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         )
@@ -76,8 +76,9 @@ def _counts(views: Sequence[InvestigationView], *, claims: bool) -> list[tuple[B
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Where the templates are, and what they may use. Everything is escaped."""
+    made = Environment(
         loader=PackageLoader("bughunt.reports", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -85,10 +86,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalized,
     )
-    environment.filters["seconds"] = seconds
-    environment.filters["causes_sentence"] = causes_sentence
-    environment.globals["badge_of"] = badge_of
-    return environment
+    made.filters["seconds"] = seconds
+    made.filters["causes_sentence"] = causes_sentence
+    made.globals["badge_of"] = badge_of
+    return made
 
 
 def _finalized(value: object) -> object:
@@ -97,9 +98,9 @@ def _finalized(value: object) -> object:
 
 
 @lru_cache(maxsize=2)
-def _resource(name: str) -> Markup:
+def resource(name: str) -> Markup:
     """A file of ours that goes into the page as it is."""
-    environment = _environment()
-    assert environment.loader is not None
-    source, _, _ = environment.loader.get_source(environment, name)
+    made = environment()
+    assert made.loader is not None
+    source, _, _ = made.loader.get_source(made, name)
     return Markup(source)  # noqa: S704 - our own file

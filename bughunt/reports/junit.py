@@ -8,6 +8,7 @@
 | CHECK_ERROR, or a planned fault never fired | `<error type="CHECK_ERROR">` |
 | ENV_ERROR, and a claim of one | `<error type="ENV_ERROR">` |
 | not finished, cancelled | `<error type="HARNESS_ERROR">`: an interrupted run must not look like a pass |
+| a known BUG, until its last day is over | `<skipped>`: the message names its ticket |
 | superseded | `<skipped>`: its successor tells |
 """
 
@@ -27,6 +28,7 @@ from bughunt.reports.outcomes import (
     loads_in_words,
     outcome_of,
     sentence_of,
+    ticket_in_words,
     unfired_faults,
 )
 from bughunt.reports.texts import clean, clip, one_line
@@ -95,6 +97,8 @@ def _case(view: InvestigationView, name: str, never_fired: Collection[str]) -> T
     if result is not None:
         result.text = clip(clean("\n".join(_details(view))), _TEXT)
         case.result = result
+    elif ticket_in_words(view):
+        case.system_out = clean(ticket_in_words(view))
     elif is_claim(outcome_of(view)):
         case.system_out = clean(sentence_of(view))
     return case
@@ -112,6 +116,8 @@ def _result(view: InvestigationView, never_fired: Collection[str]) -> Failure | 
     if unfired and outcome not in (Outcome.HARNESS_ERROR, Outcome.CHECK_ERROR):
         never = f"A planned fault never fired: {', '.join(unfired)}."
         return Error(one_line(f"{never} {outcome}: {message}", _MESSAGE), "CHECK_ERROR")
+    if outcome is Outcome.KNOWN_BUG:
+        return Skipped(one_line(f"{ticket_in_words(view)} {message}", _MESSAGE))
     return Error(message, _TYPES[outcome]) if outcome in _TYPES else None
 
 
@@ -147,9 +153,15 @@ def _properties(view: InvestigationView) -> Properties:
         "build": view.build or "",
         "drill": "true" if view.drill else "false",
         "plan": " ".join(view.question.key.plan),
+        **_ticket(view),
     }.items():
         properties.append(Property(name, clean(str(value))))  # type: ignore[no-untyped-call]
     return properties
+
+
+def _ticket(view: InvestigationView) -> dict[str, str]:
+    known = view.known_bug
+    return {} if known is None else {"ticket": known.ticket, "known_until": known.until.isoformat()}
 
 
 def _unique_names(views: Sequence[InvestigationView]) -> dict[int, str]:

@@ -17,6 +17,7 @@ from bughunt.reports.outcomes import (
     outcome_of,
     sentence_of,
     summary_line,
+    ticket_in_words,
 )
 from bughunt.reports.texts import one_line
 from bughunt.tower.values import InvestigationView
@@ -28,6 +29,7 @@ _SIGNS: dict[Outcome, str] = {
     Outcome.PASS: "✅",
     Outcome.BUG: "❌",
     Outcome.ENV_ERROR: "⚠️",
+    Outcome.KNOWN_BUG: "🎫",
     Outcome.CHECK_ERROR: "❓",
     Outcome.HARNESS_ERROR: "🛠️",
 }
@@ -57,10 +59,12 @@ def render_markdown(views: Sequence[InvestigationView]) -> str:
     parts = [f"## BugHunt: {headline(views)}", f"{summary_line(views)}."]
     if views:
         parts.append("\n".join(_table(views)))
-        parts.extend(
-            _paragraph(view) for view in views if outcome_of(view) is not Outcome.PASS or view.unfired
-        )
+        parts.extend(_paragraph(view) for view in views if _needs_words(view))
     return "\n\n".join(parts) + "\n"
+
+
+def _needs_words(view: InvestigationView) -> bool:
+    return outcome_of(view) is not Outcome.PASS or bool(view.unfired or ticket_in_words(view))
 
 
 def _table(views: Sequence[InvestigationView]) -> Iterator[str]:
@@ -85,6 +89,8 @@ def _paragraph(view: InvestigationView) -> str:
     lines = [f"**{question}** {_badge(view)}, {view.q}, {view.name}", markdown_text(sentence_of(view), 600)]
     hints = dict.fromkeys(cause.hint for cause in causes_of(view) if cause.hint)
     lines.extend(f"Hint: {markdown_text(hint)}." for hint in hints)
+    if ticket := ticket_in_words(view):
+        lines.append(markdown_text(ticket))
     if view.unfired:
         lines.append(
             "A planned fault never fired: " + ", ".join(markdown_text(spec) for spec in view.unfired) + "."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC
 from enum import StrEnum
 
 from bughunt.reports.texts import counted
@@ -19,12 +20,14 @@ __all__ = [
     "ending_of",
     "headline",
     "is_claim",
+    "is_known_bug",
     "lead",
     "loads_in_words",
     "outcome_of",
     "sentence_of",
     "summary_line",
     "tally",
+    "ticket_in_words",
     "unfired_faults",
 ]
 
@@ -36,6 +39,7 @@ class Outcome(StrEnum):
     HARNESS_ERROR = "HARNESS_ERROR"
     CHECK_ERROR = "CHECK_ERROR"
     ENV_ERROR = "ENV_ERROR"
+    KNOWN_BUG = "known BUG"
     PASS = "PASS"  # noqa: S105 - a verdict, no password
     CLAIMS_BUG = "claims BUG"
     CLAIMS_ENV_ERROR = "claims ENV_ERROR"
@@ -58,6 +62,8 @@ def outcome_of(view: InvestigationView) -> Outcome:
     """What became of this run, by its stored state: a judgement that passed no gate counts for nothing."""
     run, verdict = view.run, view.run.verdict
     if run.state is State.DONE:
+        if is_known_bug(view):
+            return Outcome.KNOWN_BUG
         return Outcome.HARNESS_ERROR if verdict is None else _VERDICTS[verdict]
     if run.state is not State.FAILED:
         return _WITHOUT_VERDICT.get(run.state, Outcome.UNFINISHED)
@@ -66,6 +72,30 @@ def outcome_of(view: InvestigationView) -> Outcome:
     if run.reason is Reason.ENV_ERROR:
         return Outcome.ENV_ERROR
     return Outcome.CHECK_ERROR if run.reason is Reason.CHECK_ERROR else Outcome.HARNESS_ERROR
+
+
+def is_known_bug(view: InvestigationView) -> bool:
+    """Whether this BUG has a ticket, and its last day was not over when the run ended (UTC).
+
+    By the run's own time: a report of an old run says the same whenever it is made. A claim of a BUG is none:
+    nobody has verified that it is the one that is known.
+    """
+    run, known = view.run, view.known_bug
+    if known is None or run.state is not State.DONE or run.verdict is not Verdict.BUG:
+        return False
+    return run.terminal_at is not None and run.terminal_at.astimezone(UTC).date() <= known.until
+
+
+def ticket_in_words(view: InvestigationView) -> str:
+    """What is to be said about the charter's ticket, one sentence; empty where there is nothing."""
+    known, verdict = view.known_bug, view.run.verdict
+    if known is None or view.run.state is not State.DONE:
+        return ""
+    if verdict is Verdict.PASS:
+        return "" if view.drill else f"The bug was not seen: {known.ticket} may be closed."
+    if is_known_bug(view):
+        return f"The bug is known as {known.ticket} and fails no run until {known.until} is over."
+    return f"The bug is known as {known.ticket}, and was to be mended by {known.until}."
 
 
 def is_claim(outcome: Outcome) -> bool:
@@ -93,10 +123,11 @@ def lead(views: Sequence[InvestigationView]) -> str:
     """What a person wants to know first: `2 bugs · 1 hidden by the environment · 4 passed`."""
     counts = tally(views)
     claims = sum(n for outcome, n in counts.items() if is_claim(outcome))
-    said = {Outcome.BUG, Outcome.ENV_ERROR, Outcome.PASS}
+    said = {Outcome.BUG, Outcome.KNOWN_BUG, Outcome.ENV_ERROR, Outcome.PASS}
     others = len(views) - claims - sum(counts.get(outcome, 0) for outcome in said)
     parts = {
         counted(counts.get(Outcome.BUG, 0), "bug"): counts.get(Outcome.BUG, 0),
+        counted(counts.get(Outcome.KNOWN_BUG, 0), "known bug"): counts.get(Outcome.KNOWN_BUG, 0),
         f"{counts.get(Outcome.ENV_ERROR, 0)} hidden by the environment": counts.get(Outcome.ENV_ERROR, 0),
         f"{counts.get(Outcome.PASS, 0)} passed": counts.get(Outcome.PASS, 0),
         f"{others} without a verdict": others,

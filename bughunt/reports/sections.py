@@ -18,7 +18,9 @@ from bughunt.reports.outcomes import (
     loads_in_words,
     outcome_of,
     sentence_of,
+    ticket_in_words,
 )
+from bughunt.reports.surroundings import Surrounding, surroundings_of
 from bughunt.reports.texts import clip, counted, one_line, seconds, size, when
 from bughunt.reports.timeline import Axis, Timeline, axis_of, timeline_of
 from bughunt.reports.wording import ENDING_WORDS, KIND_WORDS, LEVEL_WORDS, on_loads
@@ -31,7 +33,7 @@ __all__ = ["Badge", "CauseCard", "EvidenceRow", "FaultLine", "LoadCard", "Sectio
 _MESSAGE = 4_000
 """Characters of a failure's message and of a console line at most."""
 _CONSOLE_LINES = 200
-_QUIET = frozenset({Outcome.PASS, Outcome.CLAIMS_PASS, Outcome.SUPERSEDED})
+_QUIET = frozenset({Outcome.PASS, Outcome.CLAIMS_PASS, Outcome.SUPERSEDED, Outcome.KNOWN_BUG})
 
 _LOOKS: dict[Outcome, str] = {
     Outcome.BUG: "bug",
@@ -89,6 +91,7 @@ class LoadCard(Struct, frozen=True, kw_only=True):
     facts: str
     timeline: Timeline
     failure: str | None
+    surroundings: tuple[Surrounding, ...]
     console: tuple[ConsoleLine, ...]
     console_left_out: int
     console_errors: int
@@ -176,6 +179,7 @@ def _facts(view: InvestigationView) -> tuple[tuple[str, str], ...]:
     traits = ("intermittent", "recovered", "degraded")
     landing = f"{when(run.landed_at)}: {run.landing_note}" if run.landed_at else "none"
     told = {
+        "Ticket": ticket_in_words(view),
         "Rule": f"{judgement.rule} (rules {run.rules_version})" if judgement else None,
         "Evidence": f"{level}, {LEVEL_WORDS[level]}" if level else None,
         "Nature": ", ".join(t for t in traits if judgement is not None and getattr(judgement, t)),
@@ -239,6 +243,7 @@ def _load_card(load: LoadRecord, view: InvestigationView, axis: Axis, attachment
         facts=_load_facts(load),
         timeline=timeline_of(load, axis, _found_in(load, view)),
         failure=_failure(load),
+        surroundings=surroundings_of(load),
         console=tuple(ConsoleLine(kind=c.kind, text=clip(c.text, _MESSAGE), at=c.at) for c in lines),
         console_left_out=len(load.console) - len(lines),
         console_errors=sum(c.kind in ("error", "pageerror") for c in load.console),
@@ -253,6 +258,7 @@ def _load_facts(load: LoadRecord) -> str:
         seconds(load.ended),
         counted(len(load.exchanges), "exchange"),
         "routed" if load.routed else "",
+        "control load, without the planned faults" if load.control else "",
         "waited for the document only" if load.patient else "",
         one_line(load.browser, 60),
     )

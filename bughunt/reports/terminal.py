@@ -16,6 +16,7 @@ from bughunt.reports.outcomes import (
     loads_in_words,
     outcome_of,
     sentence_of,
+    ticket_in_words,
 )
 from bughunt.reports.texts import one_line
 from bughunt.tower.values import InvestigationView
@@ -28,6 +29,7 @@ _STYLES: dict[str, str] = {
     Outcome.PASS: "green",
     Outcome.BUG: "bold red",
     Outcome.ENV_ERROR: "yellow",
+    Outcome.KNOWN_BUG: "dim red",
     Outcome.CHECK_ERROR: "magenta",
     Outcome.HARNESS_ERROR: "bold magenta",
     Outcome.CLAIMS_BUG: "italic red",
@@ -55,11 +57,14 @@ def _cells(view: InvestigationView) -> list[Text]:
 
 def details(view: InvestigationView) -> Text | None:
     """What is to be said of a run beyond its row: why it is no plain PASS, and what to consider."""
-    outcome, judgement = outcome_of(view), view.judgement
-    if outcome is Outcome.PASS and not (judgement and (judgement.recovered or judgement.degraded)):
+    outcome, judgement, ticket = outcome_of(view), view.judgement, ticket_in_words(view)
+    plain = not (judgement and (judgement.recovered or judgement.degraded))
+    if outcome is Outcome.PASS and plain and not ticket:
         return None
     told = Text(f"{view.name} ").append_text(_word(outcome))
     told.append(" " + one_line(f"{charter_of(view)[1]}: {sentence_of(view)}", 800))
+    if ticket:
+        told.append(f"\n    {one_line(ticket, 300)}")
     for hint in dict.fromkeys(cause.hint for cause in causes_of(view) if cause.hint):
         told.append(f"\n    Hint: {one_line(hint, 300)}", style="dim")
     return told

@@ -18,6 +18,7 @@ __all__ = ["Axis", "Bar", "Mark", "StepBar", "Tick", "Timeline", "axis_of", "tim
 _BROKEN: dict[FaultEffect | None, str] = {
     FaultEffect.ABORT: "made it fail",
     FaultEffect.ANSWER: "took the place of the answer",
+    FaultEffect.LOSE: "let the server have it, and lost or spoilt the answer",
 }
 
 _URL = 2_000

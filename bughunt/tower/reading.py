@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import date, datetime
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select
 
-from bughunt.exceptions import NoSuchRecord
+from bughunt.exceptions import EvidenceDamaged, NoSuchRecord
 from bughunt.tower import tables
 from bughunt.tower.rows import evidence_from, question_from, run_from
-from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView, Question, Run
-from bughunt.verdict.judgement import Judgement
+from bughunt.tower.values import Evidence, EvidenceKind, InvestigationView, KnownBug, Question, Run
+from bughunt.verdict.judgement import Judgement, State, Verdict
 from bughunt.verdict.record import LoadRecord, load_from_json
 
-__all__ = ["BytesOf", "body_of", "selected", "views_of"]
+__all__ = ["BytesOf", "body_of", "passing_loads", "selected", "views_of"]
 
 BytesOf = Callable[[Evidence, bytes | None], bytes]
 """The bytes of a piece of evidence, given its row's body."""
 
 _READ = (
     *(EvidenceKind.NETWORK, EvidenceKind.JUDGEMENT, EvidenceKind.NOTE, EvidenceKind.FIRING),
-    *(EvidenceKind.LOAD, EvidenceKind.CAUSE),
+    *(EvidenceKind.LOAD, EvidenceKind.CAUSE, EvidenceKind.CONDITIONS),
 )
 """What a view is made from, and what its verdict stands on: read, and held to its digest, each time.
 
@@ -103,6 +104,34 @@ def _contents(
     return {item.id: bytes_of(item, bodies[item.id]) for item in wanted if item.tombstone is None}
 
 
+def passing_loads(
+    connection: Connection, question: Question, runs: int, bytes_of: BytesOf
+) -> Iterator[LoadRecord]:
+    """The load that held, of the last PASS runs of this charter and target without faults; newest first."""
+    run, asked, key = tables.run, tables.question, question.key
+    passed = (
+        select(run.c.id)
+        .join(asked, asked.c.id == run.c.question_id)
+        .where(
+            asked.c.project == key.project,
+            asked.c.charter == key.charter,
+            asked.c.target == key.target,
+            asked.c.drill == 0,
+            run.c.verdict == Verdict.PASS,
+            run.c.state == State.DONE,
+        )
+        .order_by(run.c.id.desc())
+        .limit(runs)
+    )
+    for run_id in connection.execute(passed).scalars():
+        records = [e for e in _evidence(connection, [run_id])[run_id] if e.kind is EvidenceKind.NETWORK]
+        held = max(records, key=lambda record: record.load or 0, default=None)
+        if held is None or held.tombstone is not None:
+            continue
+        with suppress(msgspec.DecodeError, EvidenceDamaged, NoSuchRecord):
+            yield load_from_json(bytes_of(held, body_of(connection, held)))
+
+
 def body_of(connection: Connection, evidence: Evidence) -> bytes | None:
     """The body in this evidence's row; None: its bytes are a blob."""
     table = tables.evidence
@@ -130,6 +159,7 @@ def _view(
         evidence=tuple(evidence),
         unfired=_unfired(question, run, [data for _, data in of(EvidenceKind.FIRING)]),
         notes=(*notes, *unreadable),
+        known_bug=_known_bug([data for _, data in of(EvidenceKind.CONDITIONS)]),
     )
 
 
@@ -138,9 +168,28 @@ def _loads(records: Sequence[tuple[Evidence, bytes]]) -> tuple[list[LoadRecord],
     for item, data in records:
         try:
             loads.append(load_from_json(data))
-        except msgspec.ValidationError as error:  # of another version, or redacted beyond recognition
+        except msgspec.DecodeError as error:  # of another version, or redacted beyond recognition
             unreadable.append(f"The record of load {item.load} cannot be read: {error}.")
     return sorted(loads, key=lambda load: load.number), unreadable
+
+
+class _Conditions(msgspec.Struct):
+    """What is read here of the CONDITIONS; older versions wrote neither.
+
+    The ticket is not written as `ticket`: a field of that name is a secret (it signs in), and taken out.
+    """
+
+    known_as: str | None = None
+    known_until: date | None = None
+
+
+def _known_bug(conditions: Sequence[bytes]) -> KnownBug | None:
+    for data in conditions:
+        with suppress(msgspec.DecodeError):  # redacted beyond recognition
+            told = msgspec.json.decode(data, type=_Conditions)
+            if told.known_as is not None and told.known_until is not None:
+                return KnownBug(ticket=told.known_as, until=told.known_until)
+    return None
 
 
 class _Firing(msgspec.Struct):

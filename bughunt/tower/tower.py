@@ -31,7 +31,7 @@ from bughunt.tower.values import (
 )
 from bughunt.tower.writing import GATE_VERSION, Prepared
 from bughunt.verdict.judgement import Judgement, Reason, State
-from bughunt.verdict.record import to_json
+from bughunt.verdict.record import LoadRecord, to_json
 
 __all__ = ["Tower", "now_utc"]
 
@@ -207,6 +207,12 @@ class Tower:
                 writing.get_question(connection, question)
             chosen_ids = [row[0] for row in connection.execute(chosen)]
             return list(reading.views_of(connection, chosen_ids, self._checked))
+
+    def passing_loads(self, question_id: int, *, runs: int = 20) -> list[LoadRecord]:
+        """The load that held of each of the last PASS runs of the same charter and target, drills aside."""
+        with self._read() as connection:
+            asked = writing.get_question(connection, question_id)
+            return list(reading.passing_loads(connection, asked, runs, self._checked))
 
     def evidence_bytes(self, evidence: Evidence) -> bytes:
         """The stored bytes, if they are still what was written."""

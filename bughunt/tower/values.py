@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "InvestigationView",
+    "KnownBug",
     "NewEvidence",
     "NewQuestion",
     "Question",
@@ -149,6 +150,15 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """Why and when its bytes were removed, if they were."""
 
 
+class KnownBug(Struct, frozen=True, kw_only=True):
+    """What a charter said, when it ran, of a bug that is known already."""
+
+    ticket: str
+    """Where the bug is known."""
+    until: date
+    """The last day on which its BUG fails no run."""
+
+
 class InvestigationView(Struct, frozen=True, kw_only=True):
     """One RUN with its Q and all that is known of it: what reports are made of."""
 
@@ -161,6 +171,8 @@ class InvestigationView(Struct, frozen=True, kw_only=True):
     unfired: tuple[str, ...] = ()
     """Planned faults that never fired, as specs. Empty while the run is not terminal."""
     notes: tuple[str, ...] = ()
+    known_bug: KnownBug | None = None
+    """None: the charter had no ticket."""
 
     @property
     def q(self) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from bughunt.verdict.record import Exchange, LoadRecord
+from bughunt.verdict.record import SAFE_METHODS, Acknowledgement, Exchange, LoadRecord
 from fault_routes.patterns import matches
 
-__all__ = ["Causality", "RequestKey", "ResourceKey", "is_own", "request_key", "resource_key"]
+__all__ = ["Causality", "RequestKey", "ResourceKey", "is_claimed", "is_own", "request_key", "resource_key"]
 
 ResourceKey = tuple[str, str, str, str | None]
 """Method, host, path without the query, and the operation if the request named one."""
@@ -72,6 +73,27 @@ def _incidental(exchange: Exchange) -> bool:
     return ahead or bool(_DECORATION.search(urlsplit(exchange.url).path))
 
 
+class _Named(NamedTuple):
+    """What a declaration names."""
+
+    pattern: str
+    method: str | None = None
+    operation: str | None = None
+
+    def names(self, x: Exchange) -> bool:
+        return (
+            self.method in (None, x.method)
+            and self.operation in (None, x.operation)
+            and matches(self.pattern, x.url)
+        )
+
+
+def is_claimed(x: Exchange, claim: Acknowledgement) -> bool:
+    """Whether `net.acknowledged` means an exchange of this kind: a write, unless it names a method."""
+    is_write = claim.method is not None or x.method not in SAFE_METHODS
+    return is_write and _Named(claim.pattern, claim.method, claim.operation).names(x)
+
+
 class Causality:
     """Answers, for one load, which of its exchanges are causal."""
 
@@ -81,16 +103,30 @@ class Causality:
 
     def declared(self, exchange: Exchange) -> bool:
         """Whether the charter says that what it looks at rests on this exchange."""
-        return any(
-            matches(pattern, exchange.url) and method in (None, exchange.method)
-            for pattern, method in self._declarations
-        )
+        return any(wanted.names(exchange) for wanted in self._declarations)
+
+    def read_as_json(self, exchange: Exchange) -> bool:
+        """Whether the charter reads this exchange by `net.json`."""
+        return any(wanted.names(exchange) for wanted in self._read)
+
+    def acknowledged(self, exchange: Exchange) -> bool:
+        """Whether this is the write that a `net.acknowledged` waited for."""
+        return exchange.id in self._acknowledged
+
+    def declares_url(self, url: str) -> bool:
+        """Whether `depends_on` names this URL, a WebSocket's say."""
+        return any(matches(pattern, url) for pattern in self._scope.depends_on or ())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what nobody declared may be a cause too."""
+        return self._open
 
     def causal(self, exchange: Exchange) -> bool:
         """Whether this exchange could explain what the load showed."""
         if not exchange.url.startswith(("http:", "https:")):
             return False  # a blob: or data: URL has no environment
-        if self.declared(exchange) or self.document(exchange):
+        if self.declared(exchange) or self.acknowledged(exchange) or self.document(exchange):
             return True
         if exchange.resource_type == "api":
             return not self._ignored(exchange)  # the charter asked it itself, and so rests on it
@@ -115,21 +151,33 @@ class Causality:
         return is_own(exchange.url, self._scope.own_hosts)
 
     @cached_property
-    def _declarations(self) -> tuple[tuple[str, str | None], ...]:
-        listed = tuple((pattern, None) for pattern in self._scope.depends_on or ())
-        return (*((d.pattern, d.method) for d in self._load.declarations), *listed)
+    def _read(self) -> tuple[_Named, ...]:
+        return tuple(_Named(d.pattern, d.method, d.operation) for d in self._load.declarations)
+
+    @cached_property
+    def _declarations(self) -> tuple[_Named, ...]:
+        return (*self._read, *(_Named(pattern) for pattern in self._scope.depends_on or ()))
+
+    @cached_property
+    def _acknowledged(self) -> frozenset[int | None]:
+        return frozenset(a.exchange for a in self._load.acknowledgements)
 
     @cached_property
     def _open(self) -> bool:
         """The list is open unless `depends_on` closed it and everything on it was at least asked for:
         an app that never asks may have stumbled over something else before."""
-        return self._scope.depends_on is None or any(
-            not any(matches(pattern, x.url) and method in (None, x.method) for x in self._load.exchanges)
-            for pattern, method in self._declarations
-        )
+        return self._scope.depends_on is None or not all(map(self._was_asked_for, self._declarations))
+
+    def _was_asked_for(self, wanted: _Named) -> bool:
+        asked = any(wanted.names(x) for x in self._load.exchanges)
+        return asked or any(matches(wanted.pattern, socket.url) for socket in self._load.sockets)
+
+    def ignored(self, url: str) -> bool:
+        """Whether the charter or the target says that this URL is never a cause."""
+        return any(matches(pattern, url) for pattern in self._scope.ignore)
 
     def _ignored(self, exchange: Exchange) -> bool:
-        return any(matches(pattern, exchange.url) for pattern in self._scope.ignore)
+        return self.ignored(exchange.url)
 
     def _asked_by_own_frame(self, exchange: Exchange) -> bool:
         """A third party's frame (an advertisement) is not the app; a blank frame is its parent's."""

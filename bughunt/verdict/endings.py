@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bughunt.verdict.causality import Causality
+from bughunt.verdict.causality import Causality, is_claimed
 from bughunt.verdict.judgement import Cause, CauseKind, Ending, Layer, LoadJudgement
-from bughunt.verdict.record import PAGE_LOADING, Crash, Exchange, Failure, FailureKind, LoadRecord, Step
+from bughunt.verdict.record import (
+    PAGE_LOADING,
+    Acknowledgement,
+    Crash,
+    Exchange,
+    Failure,
+    FailureKind,
+    LoadRecord,
+    Step,
+)
 from bughunt.verdict.sayings import Testimony
-from bughunt.verdict.wording import cause_reason, causes_sentence, failure_sentence, hint
+from bughunt.verdict.wording import (
+    cause_reason,
+    causes_sentence,
+    contradiction_sentence,
+    failure_sentence,
+    hint,
+    socket_reason,
+)
 
 __all__ = ["judge_load"]
 
@@ -42,9 +58,12 @@ class _Evidence:
 
     def held(self) -> LoadJudgement:
         """The charter returned."""
-        blocking = self._causes(x for x in self._load.exchanges if self._causality.declared(x))
+        blocking = (*self._causes(filter(self._is_blocking, self._load.exchanges)), *self._broken_sockets())
         if blocking:
             return _blocked(self._load, "declared exchange", blocking)
+        contradiction = self._contradiction()
+        if contradiction is not None:
+            return contradiction
         if not any(x.status is not None and self._of_the_target(x) for x in self._load.exchanges):
             return _ended(self._load, Ending.CHECK_ERROR, "target not seen", NOTHING_SEEN)
         beside = tuple(
@@ -66,6 +85,7 @@ class _Evidence:
         """The charter raised, or was stopped."""
         causes = (
             *self._causes(x for x in self._load.exchanges if self._causality.causal(x)),
+            *self._broken_sockets(),
             *self._moved(),
         )
         if causes:
@@ -75,6 +95,62 @@ class _Evidence:
             said = failure_sentence(failure)
             return _ended(self._load, Ending.UNCLEAR, "moved on", said, _signature(failure, None))
         return _failed_in_health(self._load, failure)
+
+    def _is_blocking(self, exchange: Exchange) -> bool:
+        """Even if the charter held; a write that the page says has arrived is looked at by itself."""
+        if self._causality.acknowledged(exchange):
+            return self._testimony.says(exchange) in _NOT_OVER or self._is_tried_again(exchange)
+        return self._causality.declared(exchange)
+
+    def _is_tried_again(self, write: Exchange) -> bool:
+        """The page has sent it anew, and nobody knows yet what will become of that."""
+        claims = (claim for claim in self._load.acknowledgements if claim.exchange == write.id)
+        tries = (x for claim in claims for x in self._writes(claim) if x.id != write.id)
+        return any(x.status is None and x.failure is None for x in tries)
+
+    def _contradiction(self) -> LoadJudgement | None:
+        """The charter held, and so the page says that a write arrived which failed, or which never left."""
+        for claim in self._load.acknowledgements:
+            writes = self._writes(claim)
+            if all(map(self._write_failed, writes)):
+                said = contradiction_sentence(claim, writes[-1] if writes else None)
+                signature = f"L{claim.line} Network.acknowledged {claim.pattern}"
+                return _ended(self._load, Ending.MISMATCH, "contradiction", said, signature)
+        return None
+
+    def _writes(self, claim: Acknowledgement) -> list[Exchange]:
+        """The write that was waited for, and what the page sent of its kind after it: again, or late."""
+        claimed = {a.exchange for a in self._load.acknowledgements}
+        by_time = sorted(self._load.exchanges, key=lambda x: x.started)
+        since = next((x.started for x in by_time if x.id == claim.exchange), claim.ended)
+        return [
+            x
+            for x in by_time
+            if x.id == claim.exchange or (x.started >= since and x.id not in claimed and is_claimed(x, claim))
+        ]
+
+    def _write_failed(self, write: Exchange) -> bool:
+        """For certain: what is still under way may yet arrive."""
+        refused = write.status is not None and write.status >= 400
+        lost = write.failure is not None and write.failure != "net::ERR_ABORTED"
+        said = self._testimony.says(write)
+        return refused or lost or write.healthy is False or said not in {None, *_NOT_OVER}
+
+    def _broken_sockets(self) -> tuple[Cause, ...]:
+        """Where the charter held, only what it declares kept it from knowing."""
+        said = ((s, self._testimony.socket_says(s)) for s in self._load.sockets)
+        return tuple(
+            Cause(
+                kind=kind,
+                load=self._load.number,
+                reason=socket_reason(kind, socket),
+                url=socket.url,
+                failure=socket.failure,
+                declared=self._causality.declares_url(socket.url),
+            )
+            for socket, kind in said
+            if kind is not None and (self._load.failure or self._causality.declares_url(socket.url))
+        )
 
     def _left_behind(self, exchange: Exchange) -> bool:
         """A declared request that ended because the page moved on: nobody knows its answer."""
@@ -113,7 +189,7 @@ class _Evidence:
             fault=exchange.fault,
             exchange=exchange.id,
             declared=declared,
-            hint=hint(kind, exchange, declared=declared) if self._load.failure else None,
+            hint=hint(kind, exchange, self._load, declared=declared),
         )
 
 
@@ -158,7 +234,8 @@ def _held_up(load: LoadRecord, failure: Failure, step: Step) -> bool:
     """A page timed out on a document that is whole, because something that is not causal never came."""
     if failure.kind is not FailureKind.TIMEOUT or step.name not in PAGE_LOADING:
         return False
-    documents = [x for x in load.exchanges if x.main_document and x.page == 0]
+    pages = (x for x in load.exchanges if x.main_document and x.page == 0)
+    documents = sorted(pages, key=lambda x: x.started)
     pending = any(x.ended is None or x.ended > failure.at for x in load.exchanges if not x.main_document)
     return bool(documents) and documents[-1].finished and pending
 

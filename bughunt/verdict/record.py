@@ -13,7 +13,11 @@ from msgspec import Struct
 
 __all__ = [
     "PAGE_LOADING",
+    "SAFE_METHODS",
+    "UNKNOWN_FAILURE",
+    "Acknowledgement",
     "ConsoleLine",
+    "Content",
     "Crash",
     "Declaration",
     "Exchange",
@@ -22,11 +26,18 @@ __all__ = [
     "FaultEffect",
     "Hop",
     "LoadRecord",
+    "Noise",
+    "Probe",
     "Scope",
+    "Socket",
     "Step",
     "load_from_json",
     "to_json",
 ]
+
+
+#: Methods that only read (RFC 9110, 9.2.1).
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class FaultEffect(StrEnum):
@@ -35,9 +46,23 @@ class FaultEffect(StrEnum):
     ABORT = "abort"
     """It fails in the network."""
     ANSWER = "answer"
-    """It is answered by us, or its answer is spoilt."""
+    """It is answered by us, and no server hears of it."""
+    LOSE = "lose"
+    """The server takes it, and what it answers never arrives, or arrives spoilt."""
     WAIT = "wait"
     """It is held back, for a while or for ever."""
+
+
+class Content(StrEnum):
+    """What a body turned out to be when it was read."""
+
+    JSON = "json"
+    MALFORMED = "malformed"
+    """It says that it is JSON, or begins like it, and does not parse."""
+    HTML = "html"
+    """A whole HTML document."""
+    EMPTY = "empty"
+    OTHER = "other"
 
 
 class Hop(Struct, frozen=True, kw_only=True):
@@ -95,6 +120,22 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """SHA-256 of the body, where it was read."""
     body: str | None = None
     """The body, where the charter declared the exchange and it is JSON."""
+    content: Content | None = None
+    """What its body is; None: it was not read."""
+    html_mark: str | None = None
+    """For a whole HTML document: a digest of its title and scripts, equal for two copies of one page."""
+    sign_in: bool = False
+    """True iff the body is an HTML document with a field for a password."""
+    healthy: bool | None = None
+    """What the charter's or target's `healthy=` said of a declared answer; None: it was not asked."""
+    messages: int | None = None
+    """For an event stream: how many messages came; None: not known."""
+    hidden_status: int | None = None
+    """The status by the browser's own protocol, where CORS keeps it from the page."""
+    cors_error: str | None = None
+    """Why the browser refused it by CORS, in the words of its own protocol."""
+    preflight_status: int | None = None
+    """The status of its preflight, where there was one and it was answered."""
     operation: str | None = None
     """The operation that the request names, where one URL serves all (GraphQL, JSON-RPC)."""
     asked: str | None = None
@@ -109,6 +150,8 @@ class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What that fault does."""
     page_closed: bool = False
     """True iff its page was closed while it was open: no event tells of its end."""
+    page_closed_at: float | None = None
+    """When that was; None: not known."""
     service_worker: bool = False
     """True iff a service worker asked, by itself or on the page's behalf."""
     page: int = 0
@@ -120,11 +163,97 @@ class Declaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     pattern: str
     method: str | None = None
+    operation: str | None = None
     began: float
     ended: float | None = None
     exchange: int | None = None
     """The exchange whose body the charter was given; None: it was given none."""
 
+
+class Acknowledgement(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`net.acknowledged(pattern)`: what follows in the charter claims that this write arrived."""
+
+    pattern: str
+    method: str | None = None
+    operation: str | None = None
+    line: int = 0
+    """The line of the charter's file."""
+    began: float
+    ended: float
+    exchange: int | None = None
+    """The last write that matched and that no earlier one had claimed; None: it never left."""
+
+
+class Socket(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One WebSocket of a page. Sockets of workers are not seen."""
+
+    id: int
+    """Its number within the load, from 0."""
+    url: str
+    opened_at: float
+    """When the page asked for it."""
+    frame_url: str = ""
+    """The URL of the page that asked."""
+    answered: bool | None = None
+    """Whether its handshake was answered, by the browser's own protocol; None: not known."""
+    sent: int = 0
+    """Frames that the page sent."""
+    last_sent: float | None = None
+    received: int = 0
+    """Frames that came."""
+    last_received: float | None = None
+    closed: float | None = None
+    """None: it was open when the record was closed."""
+    code: int | None = None
+    """The close code that the page was told (RFC 6455, 7.4); None: not known."""
+    failure: str | None = None
+    """Why it could not be opened, or broke, in the browser's words."""
+    closed_by_page: bool = False
+    """True iff the page itself called `close()` on it."""
+    left: bool = False
+    """True iff its page was closed, or its document left, while it was open: no event tells of its end."""
+    page: int = 0
+    """As of an exchange."""
+
+
+class Probe(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The same URL, asked from outside the page after a load that did not hold. GET or HEAD only."""
+
+    exchange: int
+    """Which exchange it is about, by its id within the load."""
+    url: str
+    method: str = "GET"
+    status: int | None = None
+    """None: no answer came."""
+    failure: str | None = None
+    """Why no answer came, or why its body does not unpack."""
+    content: Content | None = None
+    html_mark: str | None = None
+    final_url: str | None = None
+    """Where redirects led; None: nowhere else."""
+    sign_in: bool = False
+    """True iff it answered with a page that asks for a password."""
+    shared: bool = False
+    """True iff the answer's CORS headers let the page's origin read it."""
+    damaged: bool = False
+    """True iff an answer came and its encoded body (gzip, deflate) ends early or does not unpack."""
+
+
+class Noise(Struct, frozen=True, kw_only=True):
+    """What an exchange that nobody declared does in this charter's passing runs too."""
+
+    method: str
+    url: str
+    """Without the query."""
+    fate: str
+    """How it ends: `503`, `net::ERR_CONNECTION_RESET`, `pending`."""
+    operation: str | None = None
+    runs: int = 1
+    """In how many passing runs that was seen, never with a success."""
+
+
+#: What stands for a failure of which the browser tells no name.
+UNKNOWN_FAILURE = "unknown failure"
 
 #: The steps that wait for a page to load, and so for whatever it embeds.
 PAGE_LOADING = frozenset(
@@ -214,6 +343,8 @@ class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """URL patterns; not None: the list is closed, nothing else is causal but it and the document."""
     ignore: tuple[str, ...] = ()
     """URL patterns of exchanges that are never a cause unless declared."""
+    noise: tuple[Noise, ...] = ()
+    """What ends badly in the charter's passing runs too, and is no cause unless declared."""
 
 
 class LoadRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -228,6 +359,9 @@ class LoadRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the charter returned, raised, or was stopped."""
     exchanges: tuple[Exchange, ...] = ()
     declarations: tuple[Declaration, ...] = ()
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    sockets: tuple[Socket, ...] = ()
+    probes: tuple[Probe, ...] = ()
     steps: tuple[Step, ...] = ()
     failure: Failure | None = None
     """None: the charter held."""
@@ -241,6 +375,12 @@ class LoadRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """True iff faults were planned: any route hides preflights and turns the HTTP cache off."""
     patient: bool = False
     """True iff `goto` was told to wait for the document only, after a third party held up a load."""
+    resilient: bool = False
+    """True iff the charter must hold despite the planned faults."""
+    control: bool = False
+    """True iff the faults were off, to see whether a resilient charter holds without them."""
+    fresh: bool = False
+    """True iff earlier loads cannot have changed what this one meets: `reset=`, or it used `load.unique`."""
     browser: str = ""
     """Name and version."""
 

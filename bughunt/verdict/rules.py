@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import (
@@ -34,11 +35,12 @@ from bughunt.verdict.judgement import (
 )
 from bughunt.verdict.record import LoadRecord
 from bughunt.verdict.wording import causes_sentence, failure_sentence
+from bughunt.verdict.worlds import in_known_worlds
 
 __all__ = ["MAX_LOADS", "RULES_VERSION", "LoadAgain", "claim", "decide"]
 
 #: Stored with every judgement; raise it with every change of a rule.
-RULES_VERSION = 1
+RULES_VERSION = 2
 
 #: Loads that count, at most, before a mismatch is called unreproduced.
 MAX_LOADS = 5
@@ -55,6 +57,8 @@ class LoadAgain(Struct, frozen=True, kw_only=True):
     """Seconds that a server asked to be left alone for, at most 30."""
     patient: bool = False
     """Let `goto` wait for the document only."""
+    control: bool = False
+    """Turn the planned faults off: does a resilient charter hold without them?"""
 
 
 def decide(loads: Sequence[LoadRecord], *, max_loads: int = MAX_LOADS) -> Judgement | LoadAgain:
@@ -64,7 +68,52 @@ def decide(loads: Sequence[LoadRecord], *, max_loads: int = MAX_LOADS) -> Judgem
     """
     if not loads:
         raise ValueError("There is nothing to decide before the first load.")
-    endings = tuple(judge_load(load) for load in loads)
+    endings = in_known_worlds(loads, tuple(judge_load(load) for load in loads))
+    paired = list(zip(loads, endings, strict=True))
+    decision = _decide(*_parted(paired, control=False), max_loads)
+    if not _blames_the_faults(decision, loads):
+        return decision
+    return _with_faults_off(decision, paired, max_loads)
+
+
+_Endings = tuple[LoadJudgement, ...]
+
+
+def _parted(
+    paired: Sequence[tuple[LoadRecord, LoadJudgement]], *, control: bool
+) -> tuple[Sequence[LoadRecord], _Endings]:
+    chosen = [(load, ended) for load, ended in paired if load.control is control]
+    return [load for load, _ in chosen], tuple(ended for _, ended in chosen)
+
+
+def _blames_the_faults(decision: Judgement | LoadAgain, loads: Sequence[LoadRecord]) -> bool:
+    """A BUG of a charter that must hold despite faults which did fire."""
+    found = isinstance(decision, Judgement) and decision.verdict is Verdict.BUG
+    return found and any(x.fault for load in loads if load.resilient for x in load.exchanges)
+
+
+def _with_faults_off(
+    found: Judgement | LoadAgain, paired: Sequence[tuple[LoadRecord, LoadJudgement]], max_loads: int
+) -> Judgement | LoadAgain:
+    """The mismatch is the faults' doing only if the charter holds without them: else judge that instead."""
+    loads, endings = _parted(paired, control=True)
+    if not loads:
+        return LoadAgain(why="does the charter hold with the faults off?", control=True)
+    without = _decide(loads, endings, max_loads)
+    if isinstance(without, LoadAgain):
+        return replace(without, control=True)
+    everything = tuple(ended for _, ended in paired)
+    if without.verdict is not Verdict.PASS:
+        return replace(without, endings=everything)
+    assert isinstance(found, Judgement)  # who asks has a BUG
+    sentence = f"{found.sentence} With the faults off it held (load {loads[-1].number})."
+    confirmations = found.confirmations + len(loads)
+    return replace(
+        found, endings=everything, sentence=sentence, confirmations=confirmations, rule="not resilient"
+    )
+
+
+def _decide(loads: Sequence[LoadRecord], endings: _Endings, max_loads: int) -> Judgement | LoadAgain:
     counted = tuple(e for e in endings if e.ending is not Ending.HELD_UP)
     held = any(e.ending is Ending.HELD for e in counted)
     mismatches = _by_signature(counted, Ending.MISMATCH)
@@ -162,6 +211,7 @@ def _bug(
 ) -> Judgement:
     first = next(i for i, e in enumerate(counted) if e.signature == signature)
     same = [e for e in counted if e.ending is Ending.MISMATCH and e.signature == signature]
+    contradicts = same[0].rule == "contradiction"
     now_and_then = " It comes and goes: other loads held." if intermittent else ""
     return Judgement(
         rules_version=RULES_VERSION,
@@ -169,9 +219,9 @@ def _bug(
         verdict=Verdict.BUG,
         reason=None,
         level=Level.E5,
-        rule="mismatch, healthy network",
-        sentence=f"{_stop(same[0].reason)} The same on loads {' and '.join(str(e.load) for e in same)}, "
-        f"while everything that it rests on was answered well.{now_and_then}",
+        rule="contradiction" if contradicts else "mismatch, healthy network",
+        sentence=f"{_stop(same[0].reason)} The same on loads {' and '.join(str(e.load) for e in same)}"
+        f"{'' if contradicts else ', while everything that it rests on was answered well'}.{now_and_then}",
         loads=first + 1,
         confirmations=len(counted) - first - 1,
         causes=_all_causes(counted),
@@ -275,7 +325,7 @@ def _seconds_asked(headers: dict[str, str], began_at: str) -> float:
     try:
         until = parsedate_to_datetime(value)
         now = parsedate_to_datetime(known["date"]) if "date" in known else datetime.fromisoformat(began_at)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     return max(0.0, (_aware(until) - _aware(now)).total_seconds())
 

@@ -16,6 +16,7 @@ from tests.cases.looking import (
     declares_nothing,
     looks_into_the_frame,
     reads_the_cart,
+    varied,
 )
 from tests.servers.answers import (
     After,
@@ -56,8 +57,14 @@ async def test_a_target_that_refuses_connections_is_an_env_error(look: Looking) 
 
 @pytest.mark.parametrize(
     "document",
-    [Reply(status=503, body="down"), NeverAnswer(), Reset(), CutChunked()],
-    ids=["503", "never answers", "reset", "cut"],
+    varied(
+        {
+            "503": Reply(status=503, body="down"),
+            "never answers": NeverAnswer(),
+            "reset": Reset(),
+            "cut": CutChunked(),
+        }
+    ),
 )
 async def test_a_document_that_cannot_be_had_is_an_env_error(look: Looking, document: Answer) -> None:
     """P2, and its siblings."""
@@ -81,7 +88,7 @@ async def test_an_own_script_that_fails_once_heals(look: Looking) -> None:
     assert (looked.judgement.verdict, looked.judgement.recovered) == (PASS, True)
 
 
-@pytest.mark.parametrize("broken", [BROKEN, Reset(), NeverAnswer()], ids=["503", "reset", "never answers"])
+@pytest.mark.parametrize("broken", varied({"503": BROKEN, "reset": Reset(), "never answers": NeverAnswer()}))
 async def test_an_own_script_that_always_fails_is_an_env_error(look: Looking, broken: Answer) -> None:
     """P3, both."""
     async with MisbehavingServer(_app(broken)) as server:
@@ -210,14 +217,15 @@ async def never_ends(page: Page, net: Network) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "loads"),
-    [
-        (raises_key_error, 2),
-        (is_ambiguous, 1),
-        (has_a_broken_selector, 1),
-        (clicks_what_is_ambiguous, 1),
-        (never_ends, 2),
-    ],
-    ids=lambda value: getattr(value, "name", value),
+    varied(
+        {
+            "raises": (raises_key_error, 2),
+            "ambiguous": (is_ambiguous, 1),
+            "broken selector": (has_a_broken_selector, 1),
+            "clicks what is ambiguous": (clicks_what_is_ambiguous, 1),
+            "never ends": (never_ends, 2),
+        }
+    ),
 )
 async def test_a_broken_check_has_no_verdict(look: Looking, broken: object, loads: int) -> None:
     """C1, C1d: neither the product's fault nor the environment's."""
@@ -274,7 +282,8 @@ async def test_a_third_party_that_holds_the_page_up_is_not_counted(look: Looking
 
 
 @pytest.mark.parametrize(
-    "kind", ["truncated_json", "malformed_json", "html", "empty", "aborted", "status=404"]
+    "kind",
+    varied({k: k for k in ("truncated_json", "malformed_json", "html", "empty", "aborted", "status=404")}),
 )
 async def test_spoilt_answers_of_our_own_are_never_the_products(look: Looking, kind: str) -> None:
     """A planned fault that spoils the answer explains the mismatch."""

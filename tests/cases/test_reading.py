@@ -15,6 +15,8 @@ from tests.cases.looking import (
     Looking,
     closes_the_list,
     declares_nothing,
+    params,
+    reads,
     reads_the_cart,
     reloads_the_cart,
     types_ahead,
@@ -52,11 +54,11 @@ PATIENT = cart_page(timeout_ms=None)
 class Case:
     """What the app and its environment do, and what must be said."""
 
-    row: str
+    name: str
     page: str | Route = RIGHT
     cart: Route = WELL
     also: dict[str, Route] | None = None
-    charter: Charter = reads_the_cart
+    charter: Charter = reads
     faults: Sequence[str] = ()
     verdict: Verdict
     kinds: frozenset[str] = frozenset()
@@ -64,8 +66,8 @@ class Case:
     flags: frozenset[str] = frozenset()
 
 
-def case(row: str, verdict: Verdict, *kinds: str, flags: Sequence[str] = (), **given: object) -> Case:
-    return Case(row=row, verdict=verdict, kinds=frozenset(kinds), flags=frozenset(flags), **given)  # type: ignore[arg-type]
+def case(name: str, verdict: Verdict, *kinds: str, flags: Sequence[str] = (), **given: object) -> Case:
+    return Case(name=name, verdict=verdict, kinds=frozenset(kinds), flags=frozenset(flags), **given)  # type: ignore[arg-type]
 
 
 NETWORK_ERRORS = ("connectionreset", "connectionrefused", "namenotresolved", "internetdisconnected")
@@ -109,11 +111,37 @@ CASES = [
         for name, answer in CUT_SHORT.items()
     ),
     *(case(f"R8 {s}", ENV_ERROR, "status", cart=Json({}, status=s), loads=(2, 0)) for s in STATUSES),
-    case("R9", ENV_ERROR, "gave_up", cart=After(2.0, WELL), loads=(2, 0)),
-    case("R10", ENV_ERROR, "no_answer", page=PATIENT, cart=NeverAnswer(), loads=(2, 0)),
-    case("R11", ENV_ERROR, "stalled", page=PATIENT, cart=HeadersThenSilence(), loads=(2, 0)),
-    case("R11 in mid-body", ENV_ERROR, "stalled", page=PATIENT, cart=StallMidBody(), loads=(2, 0)),
-    case("R11 chunked", ENV_ERROR, "stalled", page=PATIENT, cart=StallMidBody(missing=None), loads=(2, 0)),
+    case("R9", ENV_ERROR, "gave_up", charter=reads_the_cart, cart=After(2.0, WELL), loads=(2, 0)),
+    case(
+        "R10", ENV_ERROR, "no_answer", charter=reads_the_cart, page=PATIENT, cart=NeverAnswer(), loads=(2, 0)
+    ),
+    case(
+        "R11",
+        ENV_ERROR,
+        "stalled",
+        charter=reads_the_cart,
+        page=PATIENT,
+        cart=HeadersThenSilence(),
+        loads=(2, 0),
+    ),
+    case(
+        "R11 in mid-body",
+        ENV_ERROR,
+        "stalled",
+        charter=reads_the_cart,
+        page=PATIENT,
+        cart=StallMidBody(),
+        loads=(2, 0),
+    ),
+    case(
+        "R11 chunked",
+        ENV_ERROR,
+        "stalled",
+        charter=reads_the_cart,
+        page=PATIENT,
+        cart=StallMidBody(missing=None),
+        loads=(2, 0),
+    ),
     case("R12", PASS, page=cart_page(retries=2), faults=["503:times=1@**/api/cart"], loads=(1, 0)),
     case("R13", BUG, page=cart_page(wrong_sum=True, extra_html=INCIDENTALS), loads=(1, 1)),
     case("R14 incidentals", PASS, page=cart_page(extra_html=INCIDENTALS), loads=(1, 0)),
@@ -190,7 +218,7 @@ def _second_never_answers(request: Request) -> Answer:
 _asked = itertools.count()
 
 
-@pytest.mark.parametrize("given", CASES, ids=lambda given: given.row)
+@pytest.mark.parametrize("given", params(CASES))
 async def test_the_right_verdict(look: Looking, given: Case) -> None:
     """Each row of the reading cases gets its verdict, its cause and its number of loads."""
     document = Html(given.page) if isinstance(given.page, str) else given.page

@@ -25,6 +25,8 @@ from tests.servers.answers import (
 from tests.servers.misbehaving import MisbehavingServer
 from tests.servers.pages import CART, cart_page, page
 
+pytestmark = pytest.mark.thorough
+
 PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
 
 WELL, DOWN = Json(CART), Json({}, status=503)
@@ -243,8 +245,8 @@ TWINS = page(
     TOTAL,
     script=SHOW
     + """
-fetch("/api/cart").then((r) => show(r.ok ? 487 : 0));
-fetch("/api/cart").then((r) => r.json());
+const twins = [fetch("/api/cart"), fetch("/api/cart")];
+Promise.all(twins).then((both) => show(both.every((r) => r.ok) ? 487 : 0));
 """,
 )
 OWN_TIMEOUTS = page(

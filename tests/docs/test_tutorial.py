@@ -124,6 +124,7 @@ def _write(block: Block, folder: Path, url: str) -> None:
     (folder / block.title).write_text(text, encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_tutorial_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the cart's start to the files for CI, in one go: each command rests on those before it."""
     told = blocks(TUTORIAL)

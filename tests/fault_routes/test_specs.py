@@ -17,6 +17,7 @@ from fault_routes import (
     FaultSpecError,
     FirstN,
     HtmlInsteadOfJson,
+    LostAnswer,
     MalformedJson,
     NoAnswer,
     Nth,
@@ -46,6 +47,7 @@ RESET = Abort(code="connectionreset")
         ("delay=1.5s", Delay(seconds=1.5)),
         ("delay=250ms", Delay(seconds=0.25)),
         ("no_answer", NoAnswer()),
+        ("lost_answer", LostAnswer()),
         ("truncated_json", TruncatedJson()),
         ("malformed_json", MalformedJson()),
         ("html", HtmlInsteadOfJson()),
@@ -108,7 +110,9 @@ EFFECTS: st.SearchStrategy[Effect] = st.one_of(
         content_type=st.none() | HEADER_VALUES,
         headers=st.lists(st.tuples(st.text("aB9-_!~", min_size=1), HEADER_VALUES)).map(tuple),
     ),
-    st.sampled_from([NoAnswer(), TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody()]),
+    st.sampled_from(
+        [NoAnswer(), LostAnswer(), TruncatedJson(), MalformedJson(), HtmlInsteadOfJson(), EmptyBody()]
+    ),
 )
 
 

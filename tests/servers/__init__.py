@@ -6,6 +6,7 @@ from tests.servers.answers import (
     BadGzip,
     CloseWithoutByte,
     CutChunked,
+    CutGzip,
     CutHeaders,
     EventStream,
     HeadersThenSilence,
@@ -23,6 +24,7 @@ from tests.servers.answers import (
     sequence,
 )
 from tests.servers.misbehaving import MisbehavingServer, refusing_url
+from tests.servers.websocket import WebSocket
 
 __all__ = [
     "After",
@@ -30,6 +32,7 @@ __all__ = [
     "BadGzip",
     "CloseWithoutByte",
     "CutChunked",
+    "CutGzip",
     "CutHeaders",
     "EventStream",
     "HeadersThenSilence",
@@ -45,6 +48,7 @@ __all__ = [
     "Route",
     "ShortBody",
     "StallMidBody",
+    "WebSocket",
     "refusing_url",
     "sequence",
 ]

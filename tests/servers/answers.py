@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import socket
 import struct
@@ -10,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Literal
 from urllib.parse import parse_qs
 
 JSON = "application/json; charset=utf-8"
@@ -77,9 +79,13 @@ class Wire:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
+    async def receive(self) -> bytes:
+        """What the client sends next; nothing once it has hung up."""
+        return await self._reader.read(65536)
+
     async def silence(self) -> None:
         """Nothing, until the client hangs up."""
-        while await self._reader.read(65536):
+        while await self.receive():
             pass
 
 
@@ -131,9 +137,10 @@ class Html(Answer):
 class Redirect(Answer):
     to: str
     status: int = 302
+    headers: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     async def give(self, wire: Wire) -> None:
-        await Reply(self.status, headers={"Location": self.to}).give(wire)
+        await Reply(self.status, headers={"Location": self.to, **self.headers}).give(wire)
 
 
 @dataclass(frozen=True)
@@ -211,6 +218,21 @@ class BadGzip(Answer):
 
 
 @dataclass(frozen=True)
+class CutGzip(Answer):
+    """A body packed by gzip of which a third is missing, and a Content-Length that fits what comes."""
+
+    body: str | bytes = '{"items": []}'
+    content_type: str = JSON
+
+    async def give(self, wire: Wire) -> None:
+        packed = gzip.compress(_bytes(self.body))
+        headers = {"Content-Encoding": "gzip"}
+        await Reply(body=packed[: -len(packed) // 3], headers=headers, content_type=self.content_type).give(
+            wire
+        )
+
+
+@dataclass(frozen=True)
 class NeverAnswer(Answer):
     """Nothing, on an open connection."""
 
@@ -258,21 +280,27 @@ class StallMidBody(Answer):
 
 @dataclass(frozen=True)
 class EventStream(Answer):
-    """A server-sent event stream that opens, sends its events and stays open.
+    """A server-sent event stream that opens, sends its events, and stays open, ends or is cut.
 
     The events wait for the `gate`, the headers do not.
     """
 
     events: tuple[str, ...] = ()
     gate: asyncio.Event | None = None
+    then: Literal["stay", "end", "cut"] = "stay"
+    headers: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     async def give(self, wire: Wire) -> None:
-        await wire.head(200, {"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+        headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", **self.headers}
+        await wire.head(200, headers)
         if self.gate is not None:
             await self.gate.wait()
         for event in self.events:
             await wire.send("".join(f"data: {line}\n" for line in event.split("\n")).encode() + b"\n")
-        await wire.silence()
+        if self.then == "stay":
+            await wire.silence()
+        elif self.then == "cut":
+            wire.reset()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Self
@@ -24,13 +25,17 @@ class MisbehavingServer:
     for: 204). `routes` may be changed while the server runs.
 
     Every answer closes its connection, since Chromium silently re-sends what failed on one
-    that it used before; with `keep_alive` whole answers leave theirs open.
+    that it used before; with `keep_alive` whole answers leave theirs open. With `tls` it
+    speaks HTTPS.
     """
 
-    def __init__(self, routes: Routes, *, keep_alive: bool = False) -> None:
+    def __init__(
+        self, routes: Routes, *, keep_alive: bool = False, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.routes: dict[str | tuple[str, str], Route] = dict(routes)
         self.requests: list[Request] = []
         self._keep_alive = keep_alive
+        self._tls = tls
         self._url: str | None = None
         self._server: asyncio.Server | None = None
         self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
@@ -46,8 +51,9 @@ class MisbehavingServer:
         return self._url
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, HOST, 0)
-        self._url = "http://{}:{}".format(*self._server.sockets[0].getsockname())
+        self._server = await asyncio.start_server(self._accept, HOST, 0, ssl=self._tls)
+        scheme = "http" if self._tls is None else "https"
+        self._url = "{}://{}:{}".format(scheme, *self._server.sockets[0].getsockname())
         return self
 
     async def __aexit__(
@@ -99,8 +105,8 @@ class MisbehavingServer:
         try:
             while await self._serve_one(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away
+        except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass  # the client went away, or trusts nobody
         except Exception as error:
             self._errors.append(error)
         finally:

@@ -154,3 +154,14 @@ class TestTrust:
         view = tower.view(run.id)
         assert [load.number for load in view.loads] == [2]
         assert view.notes[0].startswith("The record of load 1 cannot be read")
+
+    @pytest.mark.parametrize("content", [b'{"number": 1', b'"\xff"', b""])
+    def test_a_record_that_is_no_json_is_named_too(self, tower: Tower, content: bytes) -> None:
+        """As is what a charter said of a known bug, of which then nothing is known."""
+        run = begun(tower)
+        kinds = ((EvidenceKind.NETWORK, 1), (EvidenceKind.CONDITIONS, None))
+        items = [NewEvidence(kind=kind, data=content, load=load) for kind, load in kinds]
+        tower.add_evidence(run.id, ME, items)
+        view = tower.view(run.id)
+        assert (view.loads, view.known_bug) == ((), None)
+        assert [note.partition(":")[0] for note in view.notes] == ["The record of load 1 cannot be read"]

@@ -220,7 +220,10 @@ def test_a_retry_after_in_seconds_is_obeyed_up_to_30(value: str, seconds: float)
     assert asked_for(value) == seconds
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-5", "1.5", "²", "Wed, 99 Foo 2026 07:28:00 GMT"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "soon", "-5", "1.5", "²", "Wed, 99 Foo 2026 07:28:00 GMT", f"Mon, 01 Jan {'9' * 20} 07:28:00 GMT"],
+)
 def test_a_retry_after_that_is_neither_a_number_nor_a_date_asks_for_nothing(value: str) -> None:
     assert asked_for(value) == 0.0
 

@@ -9,7 +9,7 @@ import pytest
 from bughunt.verdict.causality import Causality
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import CauseKind, Ending
-from bughunt.verdict.record import FailureKind, FaultEffect
+from bughunt.verdict.record import UNKNOWN_FAILURE, FailureKind, FaultEffect
 from bughunt.verdict.sayings import PRODUCT, Testimony
 from tests.verdict.making import (
     APP,
@@ -365,6 +365,33 @@ LATE = {"responded": 9.8, "ended": 9.9}
 )
 def test_no_answer_is_late_for_what_does_not_wait(given: dict[str, Any]) -> None:
     assert says(exchange(**LATE), **given) is None
+
+
+def test_a_quick_answer_is_late_only_where_it_stands_in_for_one_that_failed() -> None:
+    quick = {"id": 2, "started": 9.86, "responded": 9.88, "ended": 9.9}
+    assert says(exchange(**quick)) is None
+    assert says(exchange(**quick), exchange(id=1, status=503)) is CauseKind.LATE
+
+
+def test_a_retry_whose_answer_is_not_whole_yet_heals_nothing() -> None:
+    headers_only = open_body(id=2, started=9.9, responded=9.97)
+    assert says(exchange(id=1, status=503), headers_only) is CauseKind.STATUS
+
+
+def test_a_page_that_is_closed_excuses_what_it_left_unless_the_charter_had_failed_before() -> None:
+    assert says(unanswered(page_closed=True, page_closed_at=END - 0.1)) is None
+    assert says(unanswered(page_closed=True, page_closed_at=END + 0.1)) is CauseKind.NO_ANSWER
+
+
+def test_a_failure_without_a_name_is_no_refusal_of_the_browsers_own() -> None:
+    assert says(failed("csp")) is PRODUCT
+    assert says(failed(UNKNOWN_FAILURE)) is CauseKind.NETWORK
+
+
+def test_a_declared_stream_of_which_nothing_comes_is_missed() -> None:
+    stream = open_body(response_headers={"content-type": "text/event-stream"}, received=0)
+    assert says(stream, declarations=(declaration(),)) is CauseKind.STALLED
+    assert says(stream) is None
 
 
 def test_no_answer_is_late_where_an_earlier_one_was_well() -> None:

@@ -1,0 +1,1 @@
+"""The commands of `bughunt`, by subject; `cli.py` puts them together."""
