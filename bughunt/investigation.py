@@ -117,14 +117,14 @@ class _Attempt:
     async def carry_out(self) -> Run:
         agent = AGENTS[self._what.agent]
         judgement = await agent(self._take_load, pause=self._what.loading.pause, sleep=asyncio.sleep)
-        landing = _landing(self._what, self._loads, judgement)
+        telling = _telling(self._loads, judgement)
         return await asyncio.to_thread(
             self._tower.finish,
             self._run.id,
             self._run.owner,
             judgement,
-            landed_at=_seen_at(_telling(self._loads, judgement).record) if landing else None,
-            landing_note=landing,
+            landed_at=_seen_at(telling) if telling else None,
+            landing_note=_landing(self._what, self._loads, judgement, telling) if telling else None,
             evidence=[evidence_of_cause(cause) for cause in judgement.causes],
         )
 
@@ -244,23 +244,25 @@ def _seen_at(load: LoadRecord) -> datetime:
     return datetime.fromisoformat(load.began_at) + timedelta(seconds=load.ended)
 
 
-def _telling(loads: Sequence[LoadOutcome], judgement: Judgement) -> LoadOutcome:
-    """The last load that shows what the judgement says: not a control load after it."""
-    ending = Ending.MISMATCH if judgement.verdict is Verdict.BUG else Ending.HELD
-    return next((x for x in reversed(loads) if judge_load(x.record).ending is ending), loads[-1])
-
-
-def _landing(what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement) -> str | None:
-    """Where and what was seen, in the target itself; None where nothing landed."""
+def _telling(loads: Sequence[LoadOutcome], judgement: Judgement) -> LoadRecord | None:
+    """The last load that shows what the judgement says, no control load after it; None: nothing landed."""
     if judgement.state is not State.DONE:
         return None
-    seen = _telling(loads, judgement)
+    ending = Ending.MISMATCH if judgement.verdict is Verdict.BUG else Ending.HELD
+    records = [x.record for x in reversed(loads)]
+    return next((record for record in records if judge_load(record).ending is ending), records[0])
+
+
+def _landing(
+    what: Investigation, loads: Sequence[LoadOutcome], judgement: Judgement, seen: LoadRecord
+) -> str:
+    """Where and what was seen, in the target itself."""
     build = what.build or next((x.record.build for x in reversed(loads) if x.record.build), None)
     parts = [
-        f"{judgement.verdict} seen at {seen.record.page_url or what.target.base_url}",
+        f"{judgement.verdict} seen at {seen.page_url or what.target.base_url}",
         f"build {build}" if build else "build not named",
-        f"load {seen.record.number}",
-        seen.record.browser,
+        f"load {seen.number}",
+        seen.browser,
     ]
     return ", ".join(parts)
 

@@ -35,7 +35,7 @@ class Body(Struct, frozen=True, kw_only=True):
 
 def read_body(data: bytes, content_type: str) -> Body:
     """What this body is, by itself first and by what its `Content-Type` says second."""
-    text = data.decode("utf-8-sig", errors="replace")
+    text = _decoded(data)
     if not text.strip():
         return Body(content=Content.EMPTY)
     if _HTML_START.match(text[:4096]):
@@ -44,34 +44,28 @@ def read_body(data: bytes, content_type: str) -> Body:
     said_json = bool(_JSON_TYPE.match(content_type.strip()))
     if not said_json and text.lstrip()[:1] not in "{[":
         return Body(content=Content.OTHER)
-    if _is_json(text):
-        return Body(content=Content.JSON)
-    return Body(content=Content.MALFORMED if said_json else Content.OTHER)
+    try:
+        parsed_json(data)
+    except ValueError:
+        return Body(content=Content.MALFORMED if said_json else Content.OTHER)
+    return Body(content=Content.JSON)
 
 
 def json_text(data: bytes) -> str:
     """The body as text, without a byte order mark and what guards JSON against script tags."""
-    return _JSON_GUARD.sub("", data.decode("utf-8-sig", errors="replace"), count=1)
+    return _JSON_GUARD.sub("", _decoded(data), count=1)
 
 
 def parsed_json(data: bytes) -> Any:  # Any: the app's own JSON
     """What the body holds. Raises ValueError where it is no JSON, or nested too deeply to be read."""
-    return _loads(json_text(data))
-
-
-def _loads(text: str) -> Any:  # Any: the app's own JSON
     try:
-        return json.loads(text)
+        return json.loads(json_text(data))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _is_json(text: str) -> bool:
-    try:
-        _loads(_JSON_GUARD.sub("", text, count=1))
-    except ValueError:
-        return False
-    return True
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8-sig", errors="replace")
 
 
 class _Page(HTMLParser):

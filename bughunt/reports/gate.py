@@ -315,11 +315,7 @@ def matrix_table(result: GateResult) -> Table:
         drawn.add_column(heading, overflow="fold")
     kinds = kinds_of(result)
     for row in flow_rows(result):
-        said = [
-            f"{kind}: {cell}".replace(" ", "\xa0")
-            for kind, cell in zip(kinds, row.cells, strict=True)
-            if cell
-        ]
+        said = [f"{kind}: {cell}" for kind, cell in zip(kinds, row.cells, strict=True) if cell]
         drawn.add_row(Text(f"{row.charter}\n({row.target})"), Text(row.endpoint), Text(", ".join(said)))
     return drawn
 

@@ -233,7 +233,7 @@ class Testimony:
         in_time = x.responded is not None and x.responded <= self._cut
         if not in_time or x.failure is not None or x.status is None or x.status >= 400:
             return False
-        return self._ended_before(x, self._cut) or not (self._body_is_due(x) or self._by_body(x))
+        return self._ended_before(x, self._cut) or not self._body_is_due(x)
 
     @staticmethod
     def _ended_before(x: Exchange, instant: float) -> bool:

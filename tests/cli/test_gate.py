@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +10,9 @@ import pytest
 from bughunt.bundled import BUNDLED
 from bughunt.gating.planning import KINDS
 from tests.cli.conftest import Done, Shell
+from tests.docs.pages import terms
 
-ROOT = Path(__file__).parents[2]
 BOTH = ("charters.py::right", "charters.py::wrong", "--known-bug", "wrong")
-
-
-def documented_keys() -> set[str]:
-    """The keys that the guide tells of, by its table."""
-    guide = (ROOT / "docs" / "how-to" / "gate.md").read_text().partition("| key | what |")[2]
-    rows = [line for line in guide.splitlines() if line.startswith("| `")]
-    return {key for row in rows for key in re.findall(r"`(\w+)`", row.split("|")[1])}
 
 
 def gate(shell: Shell, *arguments: object) -> Done:
@@ -38,7 +29,7 @@ def test_right_answers_pass_the_gate(shell: Shell, cart: str, charters: tuple[st
     kinds = len([kind for kind in KINDS if not kind.of_writes])
     drills = 2 * kinds * sum("::" in charter for charter in charters)
     assert found["combinations"] == found["planned"] == len(found["matrix"]) == drills
-    assert set(found) == documented_keys()
+    assert set(found) == set(terms("how-to/gate.md", "What it tells"))
     assert (found["false_bugs"], found["missed_bugs"], found["unfired_faults"]) == (0, 0, [])
     assert sum(cell["env"] + cell["passed"] + cell["bug"] for cell in found["matrix"]) == drills
     _has_intervals(found)
