@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import weakref
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,17 @@ from bughunt.verdict.judgement import Ending, Judgement
 from bughunt.verdict.record import Exchange, FailureKind
 from bughunt.verdict.rules import decide
 from tests.browser.making import SOON, asks, load, only, record
-from tests.servers import Answer, Html, Json, MisbehavingServer, NeverAnswer, Reply, Request, refusing_url
+from tests.servers import (
+    Answer,
+    Html,
+    Json,
+    MisbehavingServer,
+    NeverAnswer,
+    Reply,
+    Request,
+    refusing_url,
+    sequence,
+)
 from tests.servers.pages import page as html_page
 
 PAGE = Html(html_page("<h1>Shop</h1><p>one</p>", head='<meta name="build" content="b-7">'))
@@ -65,6 +76,37 @@ async def test_the_deadline_ends_a_load(browser: Browser, own: float | None) -> 
     assert loaded.failure is not None
     assert (loaded.failure.kind, loaded.failure.message) == (FailureKind.DEADLINE, "not done after 0.2 s")
     assert ended.is_set()
+
+
+async def test_a_charter_failed_when_its_step_did_whatever_it_does_in_a_finally(browser: Browser) -> None:
+    async def tidies_up(page: Page, net: Network) -> None:
+        try:
+            await fails(page, net)
+        finally:
+            await page.evaluate("() => document.title")
+
+    async with MisbehavingServer({"/": PAGE}) as server:
+        loaded = await record(browser, server.url, tidies_up)
+    assert loaded.failure is not None
+    assert loaded.failure.step is not None
+    failed, tidied = loaded.steps[loaded.failure.step], loaded.steps[-1]
+    assert tidied.name == "Page.evaluate"
+    assert failed.ended == loaded.failure.at < tidied.began <= loaded.ended
+
+
+async def test_each_answer_of_what_the_charter_reads_is_asked_for_its_health(browser: Browser) -> None:
+    """Not only the one that it was given: the page goes by the latest."""
+
+    @charter("Is it well?", healthy=lambda answer: answer.json["n"] == 1)
+    async def reads(page: Page, net: Network) -> None:
+        await page.goto("/")
+        await net.json("**/api/a")
+        await page.evaluate("fetch('/api/a').then(answer => answer.text())")
+
+    answers = sequence(Json({"n": 1}), Json({"n": 2}))
+    async with MisbehavingServer({"/": asks("/api/a"), "/api/a": answers}) as server:
+        loaded = await record(browser, server.url, reads)
+    assert [x.healthy for x in loaded.exchanges if x.url.endswith("/api/a")] == [True, False]
 
 
 async def test_a_page_that_says_what_a_wrong_selector_looks_like_makes_none(browser: Browser) -> None:
@@ -154,6 +196,27 @@ async def test_a_charter_that_held_over_a_declared_failure_leaves_artifacts_too(
         outcome = await load(browser, server.url, reads)
     assert outcome.record.failure is None
     assert outcome.artifacts is not None
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda page: page.fill("#secret", "hunter2"),
+        lambda page: page.fill(selector="#secret", value="hunter2"),
+        lambda page: page.locator("#secret").fill("hunter2"),
+    ],
+    ids=["by selector", "by name", "by locator"],
+)
+async def test_what_was_typed_into_a_password_field_is_a_secret_and_its_selector_is_none(
+    browser: Browser, fill: Callable[[Page], Awaitable[None]]
+) -> None:
+    async def signs_in(page: Page, net: Network) -> None:
+        await page.goto("/")
+        await fill(page)
+
+    fields = Html(html_page("<input id=name><input id=secret type=password>"))
+    async with MisbehavingServer({"/": fields}) as server:
+        assert (await load(browser, server.url, signs_in)).secrets == ("hunter2",)
 
 
 async def test_what_stood_in_password_fields_is_told_as_a_secret(browser: Browser) -> None:

@@ -100,6 +100,7 @@ class Looked:
         assert view.judgement is not None, view.notes
         self.judgement: Judgement = view.judgement
         self.records = view.loads
+        self.landing = view.run.landing_note
         self.unfired = view.unfired
 
     @property

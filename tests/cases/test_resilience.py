@@ -87,6 +87,7 @@ async def test_an_order_sent_twice_after_a_reset_is_a_bug(look: Looking) -> None
     judgement = looked.judgement
     assert (judgement.verdict, judgement.rule) == (BUG, "not resilient"), judgement.sentence
     assert [load.control for load in looked.records] == [False, False, True]
+    assert "load 2," in (looked.landing or ""), "the control load did not show it"
     assert [any(x.fault for x in load.exchanges) for load in looked.records] == [True, True, False]
 
 
