@@ -50,6 +50,8 @@ async def keeps_a_comment(page: Page, net: Network, load: Load) -> None:
     await page.get_by_role("link", name="Comment").click()
     field = page.locator(".timing .inline-input")
     await field.click()
+    await expect(field).to_have_attribute("contenteditable", "plaintext-only")  # before that, keys are lost
+    await expect(field).to_be_focused()
     await page.keyboard.press("Control+a")
     await page.keyboard.insert_text(load.unique)
     await page.keyboard.press("Enter")

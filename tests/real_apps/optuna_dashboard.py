@@ -45,7 +45,8 @@ async def lists_the_studies(page: Page, net: Network) -> None:
     for study in studies:
         card = page.get_by_role("link", name=f"{study['study_id']}. {study['study_name']} ")
         direction = study["directions"][0].upper()
-        await expect(card).to_contain_text(f"Direction: {direction}", timeout=BOOTING)
+        await expect(card).to_be_visible(timeout=BOOTING)
+        await expect(card).to_contain_text(f"Direction: {direction}")
 
 
 @charter(question="Does the list of trials say which one was the best?")
