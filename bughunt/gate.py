@@ -5,6 +5,7 @@ What is planned and how it is judged is `gating`'s business; here it is carried 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,19 +18,28 @@ from bughunt.bundled import BUNDLED, BundledApp
 from bughunt.charters import Charter, load_charters
 from bughunt.exceptions import BughuntError
 from bughunt.exit_codes import ExitCode
-from bughunt.gating.judging import is_disturbed, judge, sentence_of, without_an_answer
-from bughunt.gating.planning import combinations_of, drill_of, planned
-from bughunt.gating.selection import representative
+from bughunt.gating.judging import is_to_be_asked_again, judge
+from bughunt.gating.planning import plan_of
 from bughunt.gating.values import Combination, GateResult, Mistake, Subject, Unproved
 from bughunt.investigation import Investigation
-from bughunt.reports.outcomes import ticket_in_words
+from bughunt.reports.outcomes import sentence_of, ticket_in_words
 from bughunt.session import Session, carry_out
 from bughunt.settings import LoadSettings, Target
 from bughunt.tower import InvestigationView, Tower, now_utc
 from bughunt.verdict.judgement import Reason, Verdict
 from fault_routes import parse_plan
 
-__all__ = ["NAIVE", "Case", "GateRun", "Wanted", "bundled_cases", "cases_of", "gate", "gate_exit_code"]
+__all__ = [
+    "NAIVE",
+    "Case",
+    "GateRun",
+    "Wanted",
+    "bundled_cases",
+    "cases_of",
+    "gate",
+    "gate_exit_code",
+    "without_an_answer",
+]
 
 NAIVE = "naive"
 
@@ -176,7 +186,9 @@ async def _drilled(
     result: GateResult,
     ask: Ask,
 ) -> tuple[GateResult, tuple[InvestigationView, ...]]:
-    plan = _plan_of(cases, healthy, wanted.drills)
+    subjects = [case.subject for case in cases]
+    loads = [view.loads for view in healthy]
+    plan = plan_of(list(zip(subjects, loads, strict=True)), wanted.drills)
     result = structs.replace(result, left_out=plan.left_out, planned=plan.planned)
     if not plan.drills:
         return result, ()
@@ -204,32 +216,7 @@ async def _drill(
 ) -> Answers:
     by_subject = {case.subject: case for case in cases}
     asked = [_investigation(by_subject[drill.subject], wanted, agent, drill.spec) for drill in drills]
-    return await ask(asked, lambda index, view: is_disturbed(drills[index], view))
-
-
-class Plan(Struct, frozen=True, kw_only=True):
-    """The drills that are to be carried out."""
-
-    drills: tuple[Combination, ...]
-    planned: int
-    """How many apply."""
-    left_out: tuple[str, ...]
-
-
-def _plan_of(cases: Sequence[Case], healthy: Sequence[InvestigationView], limit: int | None) -> Plan:
-    drills: dict[tuple[Subject, str], Combination] = {}
-    given, left_out = [], []
-    for case, view in zip(cases, healthy, strict=True):
-        subject = case.subject
-        plan = planned(view.loads, resilient=subject.resilient)
-        left_out += [f"{subject.name} ({subject.target}): {told}" for told in plan.left_out]
-        given += [drill_of(subject, spec) for spec in subject.bug_under]
-        drills |= {(subject, d.spec): d for d in combinations_of(subject, plan.dependencies)}
-    others = [drill for drill in drills.values() if drill not in given]
-    chosen = others if limit is None else representative(others, max(limit - len(given), 0))
-    return Plan(
-        drills=(*given, *chosen), planned=len(given) + len(others), left_out=tuple(dict.fromkeys(left_out))
-    )
+    return await ask(asked, lambda index, view: is_to_be_asked_again(drills[index], view))
 
 
 async def _answers(
@@ -287,6 +274,14 @@ def _unproved(cases: Sequence[Case], views: Sequence[InvestigationView]) -> Iter
                 run=view.name,
                 sentence=" ".join(part for part in (sentence_of(view), ticket_in_words(view)) if part),
             )
+
+
+def without_an_answer(views: Sequence[InvestigationView], failures: Sequence[str]) -> Iterator[str]:
+    """A line for each run without a verdict that its charter is not to blame for, and no failure tells of."""
+    for view in views:
+        told = any(re.search(rf"\b{view.name}\b", failure) for failure in failures)
+        if view.run.verdict is None and view.run.reason is not Reason.CHECK_ERROR and not told:
+            yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
 
 
 def _check_errors(views: Sequence[InvestigationView]) -> Iterator[str]:

@@ -14,24 +14,26 @@ An ENV_ERROR is
 - *disturbed* where something that nobody had planned hid an answer that could have been seen, or where the
   fault itself is none of its causes: nothing is proved by it, for or against;
 - *left open* where no second look was to be trusted, since a write of the faulted load may have arrived
-  (`state_unknown`): no mistake, and told;
+  (`state_unknown`) and the charter brings no fresh data: no mistake, and told;
 - else a mistake wherever the answer could have been seen.
+
+Disturbed runs are asked again, once. So is one that was too slow or too quick for a bug after a one-time
+fault (`late`, `moved`): that may be chance once. Twice it loses the bug, and is a mistake.
 
 A drill counts only where its fault fired, and where there is an answer that nothing disturbed.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from bughunt.gating.planning import KINDS
 from bughunt.gating.values import Combination, Judged, Mistake
 from bughunt.tower.values import InvestigationView
-from bughunt.verdict.judgement import Cause, CauseKind, Reason, Verdict
+from bughunt.verdict.judgement import Cause, CauseKind, Verdict
 
 __all__ = [
     "Cell",
@@ -39,13 +41,12 @@ __all__ = [
     "false_bugs",
     "is_disturbed",
     "is_left_open",
+    "is_to_be_asked_again",
     "judge",
     "matrix",
     "missed_bugs",
     "mistake",
     "right_answers",
-    "sentence_of",
-    "without_an_answer",
 ]
 
 PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
@@ -53,6 +54,8 @@ PASS, BUG, ENV_ERROR = Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR
 _WAITING = frozenset(kind.name for kind in KINDS if kind.waits)
 #: Follows from what a planned fault did on an earlier load.
 _FROM_THE_FAULT = frozenset({CauseKind.STATE_UNKNOWN, CauseKind.UNREPRODUCED})
+#: Of the page's pace: that it hides the same answer twice is no chance.
+_OF_THE_PACE = frozenset({CauseKind.LATE, CauseKind.MOVED})
 
 
 def right_answers(drill: Combination) -> tuple[Verdict, ...]:
@@ -80,23 +83,8 @@ def judge(drill: Combination, view: InvestigationView) -> Judged:
         disturbed=is_disturbed(drill, view),
         left_open=is_left_open(drill, view),
         run=view.name,
-        sentence=sentence_of(view),
+        sentence=view.judgement.sentence if view.judgement is not None else "",
     )
-
-
-def sentence_of(view: InvestigationView) -> str:
-    """The answer in one sentence; without one, what became of the run."""
-    if view.judgement is not None:
-        return view.judgement.sentence
-    return view.notes[-1] if view.notes else f"It is {view.run.state}, without an answer."
-
-
-def without_an_answer(views: Iterable[InvestigationView], failures: Sequence[str]) -> Iterator[str]:
-    """A line for each run without a verdict that its charter is not to blame for, and no failure tells of."""
-    for view in views:
-        told = any(re.search(rf"\b{view.name}\b", failure) for failure in failures)
-        if view.run.verdict is None and view.run.reason is not Reason.CHECK_ERROR and not told:
-            yield f"{view.name}, {view.question.key.charter}: {sentence_of(view)}"
 
 
 def mistake(drill: Combination, view: InvestigationView) -> Mistake | None:
@@ -106,13 +94,15 @@ def mistake(drill: Combination, view: InvestigationView) -> Mistake | None:
         return None
     if said is BUG:
         return Mistake.FALSE_BUG
+    if said is PASS and BUG in right:
+        return Mistake.MISSED_BUG
     if said is PASS:
-        return Mistake.MISSED_BUG if BUG in right else Mistake.UNNOTICED
+        return None if view.unfired else Mistake.UNNOTICED
     return None if is_disturbed(drill, view) or is_left_open(drill, view) else Mistake.UNSETTLED
 
 
-def is_disturbed(drill: Combination, view: InvestigationView) -> bool:
-    """Whether trouble that nobody had planned is why there is no other answer."""
+def is_to_be_asked_again(drill: Combination, view: InvestigationView) -> bool:
+    """Whether trouble that nobody had planned is why there is no other answer, if only this time."""
     if view.run.verdict is not ENV_ERROR:
         return False
     if ENV_ERROR in right_answers(drill):
@@ -120,11 +110,23 @@ def is_disturbed(drill: Combination, view: InvestigationView) -> bool:
     return bool(_unplanned(view) - _FROM_THE_FAULT)
 
 
+def is_disturbed(drill: Combination, view: InvestigationView) -> bool:
+    """Whether that trouble excuses the answer for good: the page's own pace excuses no bug that is lost."""
+    if drill.once and BUG in right_answers(drill) and not _unplanned(view) - _FROM_THE_FAULT - _OF_THE_PACE:
+        return False
+    return is_to_be_asked_again(drill, view)
+
+
 def is_left_open(drill: Combination, view: InvestigationView) -> bool:
-    """Whether the answer could not be looked for again: the world may be another one since the fault."""
+    """Whether the answer could not be looked for again: the world may be another one since the fault.
+
+    With fresh data it is not: each load meets a world of its own.
+    """
     if view.run.verdict is not ENV_ERROR or ENV_ERROR in right_answers(drill):
         return False
-    return CauseKind.STATE_UNKNOWN in _unplanned(view) and not is_disturbed(drill, view)
+    if any(load.fresh for load in view.loads) or is_disturbed(drill, view):
+        return False
+    return CauseKind.STATE_UNKNOWN in _unplanned(view)
 
 
 def _causes(view: InvestigationView) -> tuple[Cause, ...]:

@@ -1,4 +1,4 @@
-"""From a healthy run to the drills: kind × declared dependency × (always | once)."""
+"""From healthy runs to the drills: kind × declared dependency × (always | once)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bughunt.gating.selection import representative
 from bughunt.gating.values import Combination, Dependency, Subject
 from bughunt.verdict.record import SAFE_METHODS, Content, Exchange, LoadRecord
 from fault_routes.faults import Always
 from fault_routes.patterns import matches
 from fault_routes.specs import parse_fault
 
-__all__ = ["KINDS", "Kind", "Planned", "combinations_of", "drill_of", "planned"]
+__all__ = ["KINDS", "Kind", "Plan", "Planned", "combinations_of", "drill_of", "plan_of", "planned"]
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -41,12 +42,64 @@ KINDS: tuple[Kind, ...] = (
 """What the gate breaks. By name in `Combination.kind`."""
 
 
+_NOTHING = "it declares nothing that a fault could break."
+
+
 class Planned(Struct, frozen=True, kw_only=True):
     """What follows from one healthy run."""
 
     dependencies: tuple[Dependency, ...]
     left_out: tuple[str, ...]
     """Declared, and not to be broken: one sentence each."""
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """The drills that are to be carried out."""
+
+    drills: tuple[Combination, ...]
+    planned: int
+    """How many apply."""
+    left_out: tuple[str, ...]
+    """What no drill breaks, one sentence each: charters, and dependencies of the others."""
+
+
+def plan_of(healthy: Sequence[tuple[Subject, Sequence[LoadRecord]]], limit: int | None) -> Plan:
+    """The drills of these charters, by the loads of their healthy runs; at most `limit`, None: all.
+
+    Those that bring a bug out are always among them.
+    """
+    applying: dict[Subject, dict[str, Combination]] = {}
+    left_out: dict[Subject, tuple[str, ...]] = {}
+    for subject, loads in healthy:
+        found = planned(loads, resilient=subject.resilient)
+        given = {spec: drill_of(subject, spec) for spec in subject.bug_under}
+        others = {drill.spec: drill for drill in combinations_of(subject, found.dependencies)}
+        applying[subject], left_out[subject] = others | given, found.left_out
+    drills = _chosen([drill for ours in applying.values() for drill in ours.values()], limit)
+    drilled = {drill.subject for drill in drills}
+    told = [
+        sentence
+        for subject, ours in applying.items()
+        for sentence in _told(subject, len(ours), left_out[subject], is_drilled=subject in drilled)
+    ]
+    return Plan(drills=tuple(drills), planned=sum(map(len, applying.values())), left_out=tuple(told))
+
+
+def _chosen(drills: Sequence[Combination], limit: int | None) -> list[Combination]:
+    given = [drill for drill in drills if drill.spec in drill.subject.bug_under]
+    others = [drill for drill in drills if drill not in given]
+    return [*given, *(others if limit is None else representative(others, max(limit - len(given), 0)))]
+
+
+def _told(subject: Subject, applying: int, left_out: Sequence[str], *, is_drilled: bool) -> Iterator[str]:
+    """One sentence for a charter without a drill, else one for each dependency that is not broken."""
+    name = f"{subject.name} ({subject.target})"
+    if is_drilled:
+        yield from (f"{name}: {sentence}" for sentence in left_out)
+    elif applying:
+        yield f"{name} is not drilled at all: none of its {applying} drills was chosen."
+    else:
+        yield f"{name} is not drilled at all: {' '.join(left_out or (_NOTHING,))}"
 
 
 def planned(loads: Sequence[LoadRecord], *, resilient: bool = False) -> Planned:
@@ -65,8 +118,6 @@ def planned(loads: Sequence[LoadRecord], *, resilient: bool = False) -> Planned:
             dependencies[pattern, method] = _dependency(pattern, method, met)
         else:
             left_out[_why_not(pattern, loads)] = None
-    if not dependencies and not left_out:
-        left_out["It declares nothing that a fault could break."] = None
     return Planned(dependencies=tuple(dependencies.values()), left_out=tuple(left_out))
 
 

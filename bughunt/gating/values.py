@@ -104,7 +104,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     run: str
     """`RUN-12`"""
     sentence: str
-    """The answer in words."""
+    """The answer in words; empty without one."""
 
     @property
     def counts(self) -> bool:
@@ -144,7 +144,7 @@ class GateResult(Struct, frozen=True, kw_only=True):
     planned: int = 0
     """The drills that apply; `judged` may be a choice of them."""
     left_out: tuple[str, ...] = ()
-    """Declared dependencies, and charters, that no fault could be planned for, one sentence each."""
+    """Declared dependencies that are not broken, and charters without a drill, one sentence each."""
     check_errors: tuple[str, ...] = ()
     """Of charters that are broken, one sentence each."""
     failures: tuple[str, ...] = ()

@@ -35,7 +35,10 @@ __all__ = [
 ANSWERS = (Verdict.PASS, Verdict.BUG, Verdict.ENV_ERROR, None)
 """What can be said; None: no verdict."""
 
-_COUNTED = (("false_bugs", false_bugs), ("missed_bugs", missed_bugs))
+_COUNTED = (
+    ("false_bugs", Mistake.FALSE_BUG, false_bugs),
+    ("missed_bugs", Mistake.MISSED_BUG, missed_bugs),
+)
 
 
 def gate_json(result: GateResult) -> dict[str, Any]:
@@ -73,12 +76,12 @@ def gate_json(result: GateResult) -> dict[str, Any]:
 def _agent_json(judged: Sequence[Judged]) -> dict[str, Any]:
     return {
         "combinations": len(judged),
-        **{name: count(judged)[0] for name, count in _COUNTED},
+        **{name: sum(one.mistake is mistake for one in judged) for name, mistake, _ in _COUNTED},
         "confusion": [
             {"truth": truth_in_words(right), **{_answer_word(said): row[said] for said in ANSWERS}}
             for right, row in confusion(judged).items()
         ],
-        "intervals": {name: _interval_json(*count(judged)) for name, count in _COUNTED},
+        "intervals": {name: _interval_json(*count(judged)) for name, _, count in _COUNTED},
     }
 
 
@@ -189,7 +192,7 @@ def share_lines(result: GateResult) -> list[ShareLine]:
     return [
         ShareLine(agent=agent, what=words[name], told=_share(*count(judged), interval(*count(judged))))
         for agent, judged in _agents(result)
-        for name, count in _COUNTED
+        for name, _, count in _COUNTED
     ]
 
 
@@ -244,16 +247,22 @@ def truth_rows(result: GateResult) -> list[TruthRow]:
 def confusion_table(result: GateResult) -> Table:
     """The confusion matrix for a terminal; a wrong answer is marked by more than its colour."""
     drawn = Table(caption=Text(gate_sentence(result)), caption_justify="left")
-    drawn.add_column("right answer")
-    for heading in headings(result):
-        drawn.add_column(heading.replace(": ", "\n"), justify="right")
+    for heading in ("right answer", "agent"):
+        drawn.add_column(heading)
+    for said in ANSWERS:
+        drawn.add_column(_answer_word(said), justify="right")
+    agents = [agent for agent, _ in _agents(result)]
     for row in truth_rows(result):
-        cells = [
-            Text(f"✗ {n}", style="bold red") if bad else Text(str(n) if n else "·", style="" if n else "dim")
-            for n, bad in row.counts
-        ]
-        drawn.add_row(row.truth, *cells)
+        for number, agent in enumerate(agents):
+            counts = row.counts[number * len(ANSWERS) : (number + 1) * len(ANSWERS)]
+            drawn.add_row("" if number else row.truth, agent, *(_count_cell(n, bad=bad) for n, bad in counts))
     return drawn
+
+
+def _count_cell(count: int, *, bad: bool) -> Text:
+    if bad:
+        return Text(f"✗ {count}", style="bold red")
+    return Text(str(count)) if count else Text("·", style="dim")
 
 
 class FlowRow(Struct, frozen=True, kw_only=True):
@@ -310,14 +319,24 @@ def _cell_words(cell: Cell | None) -> str:
 
 def matrix_table(result: GateResult) -> Table:
     """Flow × endpoint × fault for a terminal of any width."""
-    drawn = Table(caption=Text("Each fault: always / once."), caption_justify="left")
-    for heading in ("flow", "endpoint", "fault: what was said"):
+    drawn = Table(caption=Text("What was said of the fault always / once: which faults."), show_lines=True)
+    drawn.caption_justify = "left"
+    for heading in ("flow and endpoint", "what was said"):
         drawn.add_column(heading, overflow="fold")
     kinds = kinds_of(result)
     for row in flow_rows(result):
-        said = [f"{kind}: {cell}" for kind, cell in zip(kinds, row.cells, strict=True) if cell]
-        drawn.add_row(Text(f"{row.charter}\n({row.target})"), Text(row.endpoint), Text(", ".join(said)))
+        place = Text(f"{row.charter} ({row.target})\n{row.endpoint}")
+        drawn.add_row(place, Text("\n".join(_by_answers(kinds, row.cells))))
     return drawn
+
+
+def _by_answers(kinds: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """`env / pass: reset, 503`, the kinds of which the same was said together."""
+    grouped: dict[str, list[str]] = {}
+    for kind, cell in zip(kinds, cells, strict=True):
+        if cell:
+            grouped.setdefault(cell, []).append(kind)
+    return [f"{cell}: {', '.join(alike)}" for cell, alike in grouped.items()]
 
 
 def render_gate_html(result: GateResult, *, now: datetime) -> str:

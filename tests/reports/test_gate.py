@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import msgspec
 import pytest
 from rich.console import Console
 
+from bughunt.gating.planning import KINDS
 from bughunt.gating.values import Combination, GateResult, Judged, Mistake, Subject, Unproved
 from bughunt.reports import gate
 from bughunt.reports.gate import (
@@ -73,9 +75,9 @@ RESULT = GateResult(
 )
 
 
-def printed(*told: object) -> str:
+def printed(*told: object, width: int = 200) -> str:
     stream = io.StringIO()
-    console = Console(file=stream, width=200, force_terminal=False)
+    console = Console(file=stream, width=width, force_terminal=False)
     for one in told:
         console.print(one)
     return stream.getvalue()
@@ -98,6 +100,13 @@ def test_json_has_what_a_program_asks_for() -> None:
     json.dumps(told)
 
 
+def test_a_false_bug_is_counted_even_if_the_fault_never_fired_but_not_in_the_share() -> None:
+    unfired = judged(BUG, PASS, mistake=Mistake.FALSE_BUG, fired=False)
+    told = gate_json(GateResult(agent="careful", judged=(unfired, judged(PASS, PASS))))
+    assert told["false_bugs"] == len(told["wrong"]) == 1
+    assert (told["intervals"]["false_bugs"]["count"], told["intervals"]["false_bugs"]["total"]) == (0, 1)
+
+
 def test_json_has_no_interval_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "interval", lambda count, total: None)
     assert gate_json(RESULT)["intervals"] == {"false_bugs": None, "missed_bugs": None}
@@ -113,15 +122,31 @@ def test_a_share_is_told_with_its_interval() -> None:
 
 def test_the_confusion_table_has_both_agents_and_marks_what_is_wrong() -> None:
     told = printed(confusion_table(RESULT))
-    assert "careful" in told
-    assert "naive" in told
+    assert told.count("careful") == told.count("naive") == 3
     assert told.count("✗ 1") == 3
 
 
 def test_the_matrix_tells_always_and_once_by_kind() -> None:
     told = printed(matrix_table(RESULT))
-    for words in ("reset: env / pass", "503: bug / pass", "slow: never fired / –"):
+    for words in ("env / pass: reset", "bug / pass: 503", "never fired / –: slow"):
         assert words in told
+
+
+def test_both_tables_can_be_read_at_80_columns() -> None:
+    alike = tuple(
+        judged(PASS if once else ENV_ERROR, PASS if once else ENV_ERROR, kind=kind.name, once=once)
+        for kind in KINDS
+        for once in (False, True)
+    )
+    result = msgspec.structs.replace(RESULT, judged=alike, compared=RESULT.judged)
+    told = printed(matrix_table(result), confusion_table(result), width=80)
+    words = re.sub(r"[\s│]+", " ", told)
+    assert "env / pass: reset, 503, slow, no_answer, truncated_json, html," in words.replace(
+        "**/api/cart ", ""
+    )
+    assert "cart_total (staging)" in words
+    assert "…" not in told
+    assert "\xa0" not in told
 
 
 def test_the_sentence_counts_what_is_wrong() -> None:
