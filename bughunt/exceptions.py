@@ -113,6 +113,14 @@ class CharterError(UsageError):
     """A charter file cannot be imported, or what it holds is no charter."""
 
 
+class MessageRefused(UsageError):
+    """A message cannot be received as it is; nothing was stored."""
+
+
+class ReceiptKeyReused(UsageError):
+    """The key belongs to another text already."""
+
+
 class NoSuchRecord(UsageError, LookupError):
     """The tower holds no such Q, RUN or evidence."""
 
@@ -157,8 +165,8 @@ class QuestionIdentityIsFixed(BrokenInvariant):
     """What a Q was asked about cannot change."""
 
 
-class QuestionHasRuns(BrokenInvariant):
-    """A Q that has runs cannot be deleted."""
+class QuestionIsNeverDeleted(BrokenInvariant):
+    """A Q is never deleted."""
 
 
 class QuestionAnswerRequiresDoneRun(BrokenInvariant):
@@ -221,8 +229,88 @@ class RunSupersededByNoSuccessor(BrokenInvariant):
     """SUPERSEDED names a later RUN of the same Q, and nothing else does."""
 
 
+class RunCitesAnotherQuestion(BrokenInvariant):
+    """A RUN cites an earlier RUN of its own Q only."""
+
+
 class RunIsMalformed(BrokenInvariant):
     """A RUN with a value that no RUN can have."""
+
+
+class MoveUnattributed(BrokenInvariant):
+    """A change of state says who made it, when and why, and is counted."""
+
+
+class EventIsForged(BrokenInvariant):
+    """Only a change of state makes the event that tells of it."""
+
+
+class EventIsImmutable(BrokenInvariant):
+    """An event is never changed, replaced or deleted."""
+
+
+class EventWithoutSubject(BrokenInvariant):
+    """An event needs the RUN, Q or receipt that it is about."""
+
+
+class EventIsMalformed(BrokenInvariant):
+    """An event with a value that none can have."""
+
+
+class ReceiptKeyIsUnique(BrokenInvariant):
+    """There is a receipt with this idempotency key already."""
+
+
+class ReceiptIsNeverDeleted(BrokenInvariant):
+    """A receipt is never deleted or replaced."""
+
+
+class ReceiptIdentityIsFixed(BrokenInvariant):
+    """What arrived, and when, cannot change."""
+
+
+class ReceiptIsSettled(BrokenInvariant):
+    """A settled receipt never changes again."""
+
+
+class ReceiptTransitionRefused(BrokenInvariant):
+    """This state of a receipt cannot follow that one (tower/states.py)."""
+
+
+class ReceiptSettledRequiresRelation(BrokenInvariant):
+    """A receipt is APPLIED when each part of it is tied to a Q, and IGNORED when none is."""
+
+
+class ReceiptIsMalformed(BrokenInvariant):
+    """A receipt with a value that none can have."""
+
+
+class RelationWithoutReceipt(BrokenInvariant):
+    """A relation needs its receipt."""
+
+
+class RelationWithoutQuestion(BrokenInvariant):
+    """A relation needs its Q, of the receipt's own project."""
+
+
+class RelationIsImmutable(BrokenInvariant):
+    """A relation is never changed, replaced, repeated or deleted."""
+
+
+class RelationIsMalformed(BrokenInvariant):
+    """A relation with a value that none can have."""
+
+
+class AttachmentWithoutReceipt(BrokenInvariant):
+    """An attachment needs its receipt."""
+
+
+class AttachmentIsImmutable(BrokenInvariant):
+    """An attachment comes with its receipt, and is never changed, replaced or deleted."""
+
+
+class AttachmentIsMalformed(BrokenInvariant):
+    """An attachment with a value that none can have."""
 
 
 class EvidenceWithoutRun(BrokenInvariant):

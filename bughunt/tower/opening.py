@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from bughunt.exceptions import NewerSchema, TowerUnavailable, UsageError
+from bughunt.tower import guards
 from bughunt.tower.migrations import HEAD, KNOWN
 from bughunt.tower.refusals import translated
 
@@ -123,4 +124,8 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", "bughunt.tower:migrations")
     config.attributes["connection"] = connection
+    guards.remove(
+        connection
+    )  # what they hold is not broken by a migration, but its statements are theirs to judge
     command.upgrade(config, "head")
+    guards.install(connection)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import RowMapping
 
-from bughunt.tower.values import Evidence, EvidenceKind, NewQuestion, Question, Run
+from bughunt.tower.values import Evidence, EvidenceKind, NewQuestion, Question, Run, SecondParty
 from bughunt.verdict.judgement import Level, Reason, State, Verdict
 
 __all__ = ["evidence_from", "key_columns", "question_from", "run_from"]
@@ -57,6 +57,8 @@ def run_from(row: RowMapping) -> Run:
         landed_at=row["landed_at"],
         landing_note=row["landing_note"],
         superseded_by=row["superseded_by"],
+        cites=row["cites"],
+        second_party=None if row["second_party"] is None else SecondParty(row["second_party"]),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
+    REAL,
     CheckConstraint,
     Column,
     Dialect,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -22,10 +25,25 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from bughunt.tower.values import EvidenceKind
+from bughunt.tower.intake import Relation
+from bughunt.tower.states import ReceiptState
+from bughunt.tower.values import EventKind, EvidenceKind
 from bughunt.verdict.judgement import Ending, Layer, Level, Reason, State, Verdict
 
-__all__ = ["LIVE", "UtcDateTime", "evidence", "metadata", "question", "run", "tombstone"]
+__all__ = [
+    "LIVE",
+    "UNSETTLED",
+    "UtcDateTime",
+    "attachment",
+    "event",
+    "evidence",
+    "metadata",
+    "question",
+    "receipt",
+    "relation",
+    "run",
+    "tombstone",
+]
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -71,6 +89,16 @@ def _times(name: str, *columns: str) -> CheckConstraint:
     return _check(name, *conditions).ddl_if(dialect="sqlite")
 
 
+def _moved() -> tuple[Column[Any], ...]:  # Any: of several types
+    """Who brought a row into its present state, when and why: what the guards make its last event of."""
+    return (
+        Column("moves", Integer, nullable=False, server_default="0"),  # how many events its state has
+        Column("moved_at", UtcDateTime),
+        Column("moved_by", Text),
+        Column("moved_why", Text),
+    )
+
+
 metadata = MetaData()
 
 question = Table(
@@ -86,6 +114,7 @@ question = Table(
     Column("text", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    *_moved(),
     UniqueConstraint("project", "charter", "target", "plan_fingerprint", name="QUESTION_KEY_IS_UNIQUE"),
     UniqueConstraint("id", "project", name="QUESTION_PROJECT"),  # what a run's foreign key needs
     _check(
@@ -124,6 +153,11 @@ run = Table(
     Column("landing_note", Text),
     Column("gate_version", Integer),  # of the gate that said DONE
     Column("superseded_by", Integer, ForeignKey("run.id", name="run_superseded_by")),
+    *_moved(),
+    Column(
+        "cites", Integer, ForeignKey("run.id", name="run_cites")
+    ),  # the RUN that this one repeats or decides
+    Column("second_party", Text),  # worker or person: who repeated what an E5 without two loads rests on
     ForeignKeyConstraint(
         ["question_id", "project"], ["question.id", "question.project"], name="RUN_WITHOUT_QUESTION"
     ),
@@ -219,4 +253,127 @@ tombstone = Table(
     _check("TOMBSTONE_IS_MALFORMED", "id > 0 AND trim(why) <> '' AND size >= 0", _is_digest("digest")),
     _times("TOMBSTONE_IS_MALFORMED", "at"),
     sqlite_strict=True,
+)
+
+UNSETTLED = text("state NOT IN ('APPLIED', 'IGNORED')")
+
+receipt = Table(
+    "receipt",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("idempotency_key", Text, nullable=False),
+    Column("occurred_at", UtcDateTime, nullable=False),
+    Column("received_at", UtcDateTime, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("text", Text, nullable=False),  # redacted
+    Column("text_digest", Text, nullable=False),  # SHA-256 of the text as it arrived
+    Column("digest", Text, nullable=False),  # SHA-256 of the text as it is kept
+    Column("reference", Text),
+    Column("thread", Text),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),  # how often intake looked at it
+    Column("failures", Integer, nullable=False),  # how often it failed since it last did not
+    Column("next_attempt_at", UtcDateTime),
+    Column("error", Text),
+    Column("settled_at", UtcDateTime),
+    Column("relation", Text),
+    Column("confidence", Double().with_variant(REAL(), "sqlite")),
+    Column("reason", Text),
+    Column("step", Text),  # of the cascade, or who decided
+    Column("parts", Integer),
+    Column("context", Text),  # a digest of what intake knew when it was last unsure
+    *_moved(),
+    UniqueConstraint("project", "idempotency_key", name="RECEIPT_KEY_IS_UNIQUE"),
+    _check(
+        "RECEIPT_IS_MALFORMED",
+        "id > 0 AND attempts >= 0 AND failures >= 0 AND text <> '' AND idempotency_key <> '' AND source <> ''",
+        _one_of("state", ReceiptState),
+        _or_null("relation", _one_of("relation", Relation)),
+        _or_null("confidence", "confidence BETWEEN 0 AND 1"),
+        _or_null("parts", "parts > 0"),
+        _is_digest("text_digest"),
+        _is_digest("digest"),
+    ),
+    _times("RECEIPT_IS_MALFORMED", "occurred_at", "received_at", "next_attempt_at", "settled_at"),
+    sqlite_strict=True,
+)
+
+Index("receipt_unsettled", receipt.c.id, sqlite_where=UNSETTLED, postgresql_where=UNSETTLED)
+Index("receipt_of_reference", receipt.c.project, receipt.c.reference)
+
+attachment = Table(
+    "attachment",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column(
+        "receipt_id", Integer, ForeignKey("receipt.id", name="ATTACHMENT_WITHOUT_RECEIPT"), nullable=False
+    ),
+    Column("seq", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("body", LargeBinary),  # None: the bytes are a blob
+    UniqueConstraint("receipt_id", "seq", name="ATTACHMENT_IS_IMMUTABLE"),
+    _check(
+        "ATTACHMENT_IS_MALFORMED", "id > 0 AND seq > 0 AND name <> '' AND size >= 0", _is_digest("digest")
+    ),
+    sqlite_strict=True,
+)
+
+relation = Table(
+    "relation",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("receipt_id", Integer, ForeignKey("receipt.id", name="RELATION_WITHOUT_RECEIPT"), nullable=False),
+    Column("part", Integer, nullable=False),  # of a split, from 1; else 1
+    Column(
+        "question_id", Integer, ForeignKey("question.id", name="RELATION_WITHOUT_QUESTION"), nullable=False
+    ),
+    Column("relation", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("who", Text, nullable=False),
+    UniqueConstraint("receipt_id", "part", "question_id", name="RELATION_IS_IMMUTABLE"),
+    _check("RELATION_IS_MALFORMED", "id > 0 AND part > 0", _one_of("relation", Relation)),
+    _times("RELATION_IS_MALFORMED", "at"),
+    sqlite_strict=True,
+)
+
+Index("relation_of_question", relation.c.question_id)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("seq", Integer),  # of a state's change: the row's `moves` after it
+    Column("run_id", Integer, ForeignKey("run.id", name="EVENT_WITHOUT_RUN")),
+    Column("question_id", Integer, ForeignKey("question.id", name="EVENT_WITHOUT_QUESTION")),
+    Column("receipt_id", Integer, ForeignKey("receipt.id", name="EVENT_WITHOUT_RECEIPT")),
+    Column("at", UtcDateTime, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("from_state", Text),
+    Column("to_state", Text),
+    Column("why", Text, nullable=False),
+    _check("EVENT_IS_MALFORMED", "id > 0", _one_of("kind", EventKind)),
+    _times("EVENT_IS_MALFORMED", "at"),
+    sqlite_strict=True,
+)
+
+for _kind in ("run", "question", "receipt"):
+    Index(
+        f"event_of_{_kind}",
+        event.c[f"{_kind}_id"],
+        event.c.seq,
+        unique=True,
+        sqlite_where=text(f"kind = '{_kind}'"),
+        postgresql_where=text(f"kind = '{_kind}'"),
+    )
+Index(
+    "event_of_activity",
+    event.c.run_id,
+    sqlite_where=text("seq IS NULL"),
+    postgresql_where=text("seq IS NULL"),
 )

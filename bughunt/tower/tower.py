@@ -12,14 +12,16 @@ from msgspec import structs
 from sqlalchemy import Connection, Engine, select, text, update
 
 from bughunt.exceptions import EvidenceDamaged, NoSuchRecord, UsageError
-from bughunt.tower import reading, tables, writing
+from bughunt.tower import activity, reading, tables, writing
 from bughunt.tower.blobs import Blobs
 from bughunt.tower.opening import open_engine, place_of
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.refusals import translated
 from bughunt.tower.rows import run_from
 from bughunt.tower.states import LIVE
+from bughunt.tower.transitions import Change
 from bughunt.tower.values import (
+    EventKind,
     Evidence,
     EvidenceKind,
     InvestigationView,
@@ -28,9 +30,10 @@ from bughunt.tower.values import (
     Question,
     Run,
     RunRequest,
+    SecondParty,
 )
 from bughunt.tower.writing import GATE_VERSION, Prepared
-from bughunt.verdict.judgement import Judgement, Reason, State
+from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from bughunt.verdict.record import LoadRecord, to_json
 
 __all__ = ["Tower", "now_utc"]
@@ -86,14 +89,19 @@ class Tower:
         """Let go of the database."""
         self._engine.dispose()
 
-    def ask(self, question: NewQuestion) -> Question:
+    def ask(self, question: NewQuestion, *, who: str = writing.TOWER) -> Question:
         """The Q of this key, made where there is none."""
         plan = tuple(self.redactor.redact_text(spec) for spec in question.plan)
         with self._write() as connection:
-            return writing.put_question(connection, structs.replace(question, plan=plan), self._clock())
+            change = Change(at=self._clock(), who=who, why="asked")
+            return writing.put_question(connection, structs.replace(question, plan=plan), change)
 
     def reserve(self, request: RunRequest) -> Run:
-        """A QUEUED RUN for this attempt, held by its owner; STALE ones of the same Q are superseded by it."""
+        """A RUN for this attempt: one that fits and is not over, else a new one that its owner holds.
+
+        STALE ones of the same Q are superseded by it. One that another process holds, or that has begun,
+        is for its holder to carry out (`start` refuses everybody else): wait for its answer.
+        """
         with self._write() as connection:
             now = self._clock()
             return writing.reserve(connection, request, now, now + self.lease)
@@ -103,13 +111,17 @@ class Tower:
         with self._write() as connection:
             run = writing.held(connection, run_id, owner, (State.QUEUED,))
             now = self._clock()
-            return writing.move(connection, run, State.RUNNING, started_at=now, lease_until=now + self.lease)
+            change = Change(at=now, who=owner, why="its first load begins")
+            lease = {"started_at": now, "lease_until": now + self.lease}
+            return writing.move(connection, run, State.RUNNING, change, **lease)
 
     def verify(self, run_id: int, owner: str) -> Run:
         """RUNNING to VERIFYING: an answer was seen, and is being looked at again."""
         with self._write() as connection:
             run = writing.held(connection, run_id, owner, (State.RUNNING,))
-            return writing.move(connection, run, State.VERIFYING, lease_until=self._clock() + self.lease)
+            now = self._clock()
+            change = Change(at=now, who=owner, why="an answer was seen, and is looked at again")
+            return writing.move(connection, run, State.VERIFYING, change, lease_until=now + self.lease)
 
     def add_evidence(self, run_id: int, owner: str, items: Sequence[NewEvidence]) -> None:
         """Record what was gathered, all or nothing."""
@@ -141,7 +153,8 @@ class Tower:
             if judgement.state is State.DONE:
                 landing = (landed_at, self.redactor.redact_text(landing_note or ""))
                 return _done(connection, run, judgement, landing, now)
-            return writing.move(connection, run, judgement.state, **_ended(judgement, now))
+            change = Change(at=now, who=owner, why=judgement.sentence)
+            return writing.move(connection, run, judgement.state, change, **_ended(judgement, now))
 
     def cancel(self, run_id: int, owner: str, note: str) -> Run:
         """End a RUN that nobody wants the answer of any more."""
@@ -157,9 +170,20 @@ class Tower:
         """Extend the leases of all that this owner holds, and say how many those are."""
         run = tables.run
         with self._write() as connection:
-            lease_until = self._clock() + self.lease
-            statement = update(run).where(run.c.owner == owner, tables.LIVE).values(lease_until=lease_until)
+            now = self._clock()
+            mine = (run.c.owner == owner, tables.LIVE)
+            activity.heartbeats(connection, mine, now, owner)
+            statement = update(run).where(*mine).values(lease_until=now + self.lease)
             return connection.execute(statement).rowcount
+
+    def observe(self, run_id: int, kind: EventKind, who: str, what: str) -> None:
+        """Record an activity (a log line, something in a page). It neither makes nor ends a RUN.
+
+        Of a RUN that is over as well: that somebody was still at work then is worth knowing.
+        """
+        with self._write() as connection:
+            writing.get_run(connection, run_id)
+            activity.record(connection, run_id, kind, Change(at=self._clock(), who=who, why=what))
 
     def sweep(self, *, returning: Collection[int] = ()) -> list[Run]:
         """Mark as STALE what nobody holds any more, and close it unless its Q is in `returning`.
@@ -243,16 +267,19 @@ class Tower:
             return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
         return Prepared(item=item, digest=self.blobs.write(data), size=len(data), body=None)
 
-    def _end(self, run_id: int, owner: str, note: str, to: State, **values: object) -> Run:
+    def _end(self, run_id: int, owner: str, words: str, to: State, **values: object) -> Run:
+        told = self.redactor.redact_text(words)
         with self._write() as connection:
             run = writing.held(connection, run_id, owner, LIVE)
             now = self._clock()
-            writing.add(connection, run_id, [writing.note(self.redactor.redact_text(note))], now)
-            return writing.move(connection, run, to, terminal_at=now, **values)
+            writing.add(connection, run_id, [writing.note(told)], now)
+            change = Change(at=now, who=owner, why=told)
+            return writing.move(connection, run, to, change, terminal_at=now, **values)
 
     def _abandoned(self, connection: Connection, returning: Collection[int]) -> list[Run]:
         run = tables.run
-        lapsed = select(run).where(tables.LIVE, run.c.lease_until <= self._clock())
+        held = run.c.owner != writing.TOWER  # what reconciling queued waits for whoever comes first
+        lapsed = select(run).where(tables.LIVE, run.c.lease_until <= self._clock(), held)
         stale = select(run).where(text("state = 'STALE'"), run.c.question_id.not_in(returning))
         found = [row for query in (lapsed, stale) for row in connection.execute(query).mappings()]
         return [run_from(row) for row in found]
@@ -288,25 +315,29 @@ def _done(
     landing: tuple[datetime | None, str],
     now: datetime,
 ) -> Run:
+    seen = Change(at=now, who=run.owner, why="an answer was seen")
     if run.state is State.RUNNING:
-        run = writing.move(connection, run, State.VERIFYING)
+        run = writing.move(connection, run, State.VERIFYING, seen)
     landed_at, landing_note = landing
-    landed = {"landed_at": landed_at, "landing_note": landing_note, "gate_version": GATE_VERSION}
-    done = writing.move(connection, run, State.DONE, **landed, **_ended(judgement, now))
-    question = tables.question
-    open_one = (question.c.id == run.question, question.c.state == "OPEN")
-    connection.execute(update(question).where(*open_one).values(state="ANSWERED"))
+    values = _ended(judgement, now) | _repeated(connection, run, judgement)
+    values |= {"landed_at": landed_at, "landing_note": landing_note, "gate_version": GATE_VERSION}
+    change = Change(at=now, who=run.owner, why=judgement.sentence)
+    done = writing.move(connection, run, State.DONE, change, **values)
+    writing.answer(connection, done, now)
     return done
 
 
+def _repeated(connection: Connection, run: Run, judgement: Judgement) -> dict[str, object]:
+    """E5: another process's RUN passed, and this one, which cites it, passed again."""
+    if run.cites is None or judgement.verdict is not Verdict.PASS:
+        return {}
+    cited = writing.get_run(connection, run.cites)
+    if cited.owner == run.owner or cited.verdict is not Verdict.PASS:
+        return {}
+    return {"level": Level.E5, "second_party": SecondParty.WORKER}
+
+
 def _close(connection: Connection, run: Run, now: datetime, *, returning: bool) -> Run:
-    ran_out = f"lease of {run.owner} ran out at {run.lease_until:%Y-%m-%d %H:%M:%S} UTC"
     if run.state is not State.STALE:
-        words = f"STALE: its {ran_out} while it was {run.state}."
-        writing.add(connection, run.id, [writing.note(words)], now)
-        run = writing.move(connection, run, State.STALE)
-    if returning:
-        return run
-    words = f"Its process ended without finishing; the {ran_out}. What it had recorded is kept."
-    writing.add(connection, run.id, [writing.note(words)], now)
-    return writing.move(connection, run, State.FAILED, reason=Reason.HARNESS_ERROR, terminal_at=now)
+        run = writing.lapse(connection, run, now)
+    return run if returning else writing.close_stale(connection, run, now)

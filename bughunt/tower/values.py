@@ -11,6 +11,7 @@ from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from bughunt.verdict.record import LoadRecord
 
 __all__ = [
+    "EventKind",
     "Evidence",
     "EvidenceKind",
     "InvestigationView",
@@ -20,6 +21,7 @@ __all__ = [
     "Question",
     "Run",
     "RunRequest",
+    "SecondParty",
 ]
 
 
@@ -50,6 +52,32 @@ class EvidenceKind(StrEnum):
     """JSON: the `Judgement`."""
     NOTE = "note"
     """Text: what happened to the run itself (its lease ran out, it was interrupted, ...)."""
+
+
+class EventKind(StrEnum):
+    """What an event row tells."""
+
+    RUN = "run"
+    """A RUN came into a state; the first also says to which Q it belongs."""
+    QUESTION = "question"
+    """A Q came into a state."""
+    RECEIPT = "receipt"
+    """A receipt came into a state."""
+    HEARTBEAT = "heartbeat"
+    """Activity: who holds the RUN said that it is alive."""
+    LOG = "log"
+    """Activity: a line that somebody wrote about the RUN."""
+    PAGE = "page"
+    """Activity: something was seen to happen in a page."""
+
+
+class SecondParty(StrEnum):
+    """Who else saw what an E5 says, where it is not a second load of the same RUN."""
+
+    WORKER = "worker"
+    """Another process's load, in the RUN that is cited."""
+    PERSON = "person"
+    """A person, who looked at the RUN that is cited."""
 
 
 class NewQuestion(Struct, frozen=True, kw_only=True):
@@ -87,6 +115,9 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """Who holds the lease: one id per process."""
     build: str | None = None
     idempotency_key: str | None = None
+    cites: int | None = None
+    """The RUN of the same Q that this one repeats or decides."""
+    why: str = "reserved for an attempt"
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -109,6 +140,9 @@ class Run(Struct, frozen=True, kw_only=True):
     landed_at: datetime | None = None
     landing_note: str | None = None
     superseded_by: int | None = None
+    cites: int | None = None
+    second_party: SecondParty | None = None
+    """Who repeated what an E5 rests on; None: a second load of its own, or no E5."""
 
 
 class NewEvidence(Struct, frozen=True, kw_only=True):

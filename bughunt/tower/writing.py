@@ -13,20 +13,28 @@ from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 from bughunt.exceptions import NoSuchRecord, RunKeyIsUnique, RunTaken
 from bughunt.tower import tables
 from bughunt.tower.rows import key_columns, question_from, run_from
+from bughunt.tower.states import QuestionState
+from bughunt.tower.transitions import Change, first
+from bughunt.tower.transitions import move as move_row
 from bughunt.tower.values import EvidenceKind, NewEvidence, NewQuestion, Question, Run, RunRequest
-from bughunt.verdict.judgement import Cause, LoadJudgement, State
+from bughunt.verdict.judgement import Cause, LoadJudgement, Reason, State
 from bughunt.verdict.record import to_json
 
 __all__ = [
     "GATE_VERSION",
+    "TOWER",
     "Prepared",
     "add",
+    "answer",
+    "close_stale",
     "evidence_of_cause",
     "evidence_of_load",
     "get_question",
     "get_run",
     "held",
+    "lapse",
     "move",
+    "move_question",
     "note",
     "put_question",
     "reserve",
@@ -35,19 +43,17 @@ __all__ = [
 # Built once: making a statement costs more than running it.
 _QUESTION = select(tables.question).where(tables.question.c.id == bindparam("question_id"))
 _RUN = select(tables.run).where(tables.run.c.id == bindparam("run_id"))
-_MOVE = (
-    update(tables.run)
-    .where(
-        tables.run.c.id == bindparam("seen_id"),
-        tables.run.c.state == bindparam("seen_state"),
-        tables.run.c.owner == bindparam("seen_owner"),
-    )
-    .returning(tables.run)
-)
 _LAST_SEQ = select(func.max(tables.evidence.c.seq)).where(tables.evidence.c.run_id == bindparam("run_id"))
 
-GATE_VERSION = 1
-"""Of `guards/*/run.sql`: what a RUN must have to be DONE. It rises when that asks for more."""
+GATE_VERSION = 2
+"""Of `guards/*/run.sql`: what a RUN must have to be DONE. It rises when that asks for more.
+
+1: a landing, and the evidence of the verdict. 2: an E5 names its second load, worker or person.
+"""
+
+
+TOWER = "tower"
+"""Who made a change that follows from what is stored."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -101,7 +107,7 @@ def get_run(connection: Connection, run_id: int) -> Run:
     return run_from(row)
 
 
-def put_question(connection: Connection, key: NewQuestion, now: datetime) -> Question:
+def put_question(connection: Connection, key: NewQuestion, change: Change) -> Question:
     """The Q of this key, made where there is none; its text is what was asked last."""
     columns = key_columns(key)
     table = tables.question
@@ -109,8 +115,8 @@ def put_question(connection: Connection, key: NewQuestion, now: datetime) -> Que
     row = connection.execute(select(table).where(where)).mappings().first()
     if row is None:
         plan = msgspec.json.encode(key.plan).decode()
-        values = {"plan": plan, "drill": int(bool(key.plan)), "text": key.question, "state": "OPEN"}
-        connection.execute(insert(table).values(**columns, **values, created_at=now))
+        values = {"plan": plan, "drill": int(bool(key.plan)), "text": key.question, "created_at": change.at}
+        connection.execute(insert(table).values(**columns, **values, **first(QuestionState.OPEN, change)))
     elif row["text"] != key.question:
         connection.execute(update(table).where(where).values(text=key.question))
     else:
@@ -118,20 +124,39 @@ def put_question(connection: Connection, key: NewQuestion, now: datetime) -> Que
     return question_from(connection.execute(select(table).where(where)).mappings().one())
 
 
+def answer(connection: Connection, done: Run, now: datetime) -> None:
+    """An OPEN Q is ANSWERED by a RUN that is DONE."""
+    question = get_question(connection, done.question)
+    if question.state == QuestionState.OPEN:
+        change = Change(at=now, who=done.owner, why=f"RUN-{done.id}: {done.verdict}")
+        move_question(connection, question, QuestionState.ANSWERED, change)
+
+
+def move_question(connection: Connection, question: Question, to: QuestionState, change: Change) -> None:
+    """One transition of a Q, unless somebody else moved it meanwhile."""
+    move_row(connection, tables.question, (question.id, QuestionState(question.state)), to, change)
+
+
 def reserve(connection: Connection, request: RunRequest, now: datetime, lease_until: datetime) -> Run:
-    """A RUN for this attempt: the one with its key, a waiting one that fits, or a new one."""
+    """A RUN for this attempt: the one with its key, one that fits and is not over, or a new one.
+
+    Who may carry it out is decided by `start`: its owner, once.
+    """
     project = get_question(connection, request.question).key.project
     known = _with_key(connection, request, project)
     if known is not None:
         return known
-    run_id = _waiting(connection, request, now)
-    if run_id is None:
-        run_id = _new_run(connection, request, project, now, lease_until)
-    else:
-        changes = {"owner": request.owner, "lease_until": lease_until}
-        connection.execute(update(tables.run).where(tables.run.c.id == run_id).values(**changes))
-    _supersede(connection, request.question, run_id, now)
-    return get_run(connection, run_id)
+    run = _fitting(connection, request)
+    if run is not None and run.lease_until <= now:
+        if run.state is State.QUEUED:
+            run = _taken_over(connection, run, request.owner, lease_until)
+        else:
+            lapse(connection, run, now)
+            run = None
+    if run is None:
+        run = _new_run(connection, request, project, now, lease_until)
+    _supersede(connection, run, now)
+    return run
 
 
 def _with_key(connection: Connection, request: RunRequest, project: str) -> Run | None:
@@ -148,27 +173,32 @@ def _with_key(connection: Connection, request: RunRequest, project: str) -> Run 
     return run_from(row)
 
 
-def _waiting(connection: Connection, request: RunRequest, now: datetime) -> int | None:
-    """A RUN of the same Q, build, agent and rules that has not begun and that nobody holds any more.
-
-    One that its own owner holds is not taken: that process may be about to start it.
-    """
+def _fitting(connection: Connection, request: RunRequest) -> Run | None:
+    """The first RUN of the same Q, build, agent and rules that is QUEUED, RUNNING or VERIFYING."""
     run = tables.run
-    statement = select(run.c.id).where(
+    statement = select(run).where(
         run.c.question_id == request.question,
-        run.c.state == State.QUEUED,
+        tables.LIVE,
         run.c.build.is_not_distinct_from(request.build),
         run.c.agent == request.agent,
         run.c.rules_version == request.rules_version,
         run.c.idempotency_key.is_not_distinct_from(request.idempotency_key),
-        run.c.lease_until <= now,
+        run.c.cites.is_not_distinct_from(request.cites),
     )
-    return connection.execute(statement.order_by(run.c.id).limit(1)).scalar()
+    row = connection.execute(statement.order_by(run.c.id).limit(1)).mappings().first()
+    return None if row is None else run_from(row)
+
+
+def _taken_over(connection: Connection, run: Run, owner: str, lease_until: datetime) -> Run:
+    """A RUN that waits and that nobody holds any more, held by this owner."""
+    changes = {"owner": owner, "lease_until": lease_until}
+    connection.execute(update(tables.run).where(tables.run.c.id == run.id).values(**changes))
+    return get_run(connection, run.id)
 
 
 def _new_run(
     connection: Connection, request: RunRequest, project: str, now: datetime, lease_until: datetime
-) -> int:
+) -> Run:
     values = {
         "question_id": request.question,
         "project": project,
@@ -177,20 +207,43 @@ def _new_run(
         "rules_version": request.rules_version,
         "build": request.build,
         "owner": request.owner,
+        "cites": request.cites,
+        "created_at": now,
+        "lease_until": lease_until,
     }
-    statement = insert(tables.run).values(
-        **values, created_at=now, state=State.QUEUED, lease_until=lease_until
-    )
-    return int(connection.execute(statement.returning(tables.run.c.id)).scalar_one())
+    reserved = first(State.QUEUED, Change(at=now, who=request.owner, why=request.why))
+    statement = insert(tables.run).values(**values, **reserved).returning(tables.run)
+    return run_from(connection.execute(statement).mappings().one())
 
 
-def _supersede(connection: Connection, question_id: int, by: int, now: datetime) -> None:
+def _supersede(connection: Connection, by: Run, now: datetime) -> None:
     run = tables.run
-    connection.execute(
-        update(run)
-        .where(run.c.question_id == question_id, run.c.state == State.STALE, run.c.id < by)
-        .values(state=State.SUPERSEDED, superseded_by=by, terminal_at=now)
+    stale = select(run).where(run.c.question_id == by.question, run.c.state == State.STALE, run.c.id < by.id)
+    for row in connection.execute(stale).mappings().all():
+        change = Change(at=now, who=by.owner, why=f"RUN-{by.id} takes its place")
+        move(connection, run_from(row), State.SUPERSEDED, change, superseded_by=by.id, terminal_at=now)
+
+
+def lapse(connection: Connection, run: Run, now: datetime) -> Run:
+    """To STALE, with a note: nobody holds it any more."""
+    words = f"STALE: the lease of {run.owner} {_ran_out(run)} while it was {run.state}."
+    add(connection, run.id, [note(words)], now)
+    return move(connection, run, State.STALE, Change(at=now, who=TOWER, why=words))
+
+
+def _ran_out(run: Run) -> str:
+    return f"ran out at {run.lease_until:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def close_stale(connection: Connection, run: Run, now: datetime) -> Run:
+    """To FAILED, with a note: its process is gone, and no other RUN takes its place."""
+    words = (
+        f"Its process ended without finishing; the lease of {run.owner} {_ran_out(run)}. "
+        "What it had recorded is kept."
     )
+    add(connection, run.id, [note(words)], now)
+    change = Change(at=now, who=TOWER, why=words)
+    return move(connection, run, State.FAILED, change, reason=Reason.HARNESS_ERROR, terminal_at=now)
 
 
 def held(connection: Connection, run_id: int, owner: str, states: Iterable[State]) -> Run:
@@ -202,12 +255,11 @@ def held(connection: Connection, run_id: int, owner: str, states: Iterable[State
     return run
 
 
-def move(connection: Connection, run: Run, to: State, **values: object) -> Run:
-    """One transition, from the state in which the caller saw the RUN."""
-    seen = {"seen_id": run.id, "seen_state": run.state, "seen_owner": run.owner}
-    moved = connection.execute(_MOVE, {**seen, "state": to, **values}).mappings().first()
+def move(connection: Connection, run: Run, to: State, change: Change, **values: object) -> Run:
+    """One transition of a RUN, from the state in which the caller saw it."""
+    moved = move_row(connection, tables.run, (run.id, run.state), to, change, **values)
     if moved is None:
-        raise RunTaken(f"RUN-{run.id} is no longer {run.state} and {run.owner}'s: stop working on it")
+        raise RunTaken(f"RUN-{run.id} is no longer {run.state}: stop working on it")
     return run_from(moved)
 
 

@@ -8,11 +8,21 @@ from importlib import resources
 
 from sqlalchemy import Connection
 
-__all__ = ["install", "statements"]
+__all__ = ["install", "remove", "statements"]
+
+
+def remove(connection: Connection) -> None:
+    """Take all guards out, within the transaction of a migration that installs the present ones at its end."""
+    for kind in ("TRIGGER", "VIEW"):
+        names = connection.exec_driver_sql(
+            f"SELECT name FROM sqlite_master WHERE type = '{kind.lower()}'"  # noqa: S608  # one of two words
+        ).scalars()
+        for name in names.all():
+            connection.exec_driver_sql(f'DROP {kind} "{name}"')
 
 
 def install(connection: Connection) -> None:
-    """Put the present guards into the database: the last step of every migration that touches a table."""
+    """Put the present guards into the database: the last step of every migration."""
     for statement in statements(connection.dialect.name):
         connection.exec_driver_sql(statement)
 

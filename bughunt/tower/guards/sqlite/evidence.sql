@@ -71,3 +71,18 @@ FROM evidence
 WHERE size > 0 AND length(digest) = 64 AND trim(digest, '0123456789abcdef') = ''
   AND CASE WHEN body IS NULL THEN kind = 'network' ELSE length(body) = size END
   AND CASE WHEN kind IN ('load', 'network') THEN load > 0 ELSE kind IN ('cause', 'judgement') END;
+
+-- Loads that held, and loads that showed a mismatch, each with its network record.
+DROP VIEW IF EXISTS held;
+CREATE VIEW held AS
+SELECT load.run_id, load.load
+FROM proof AS load
+JOIN proof AS network ON network.run_id = load.run_id AND network.load = load.load AND network.kind = 'network'
+WHERE load.kind = 'load' AND load.ending = 'held';
+
+DROP VIEW IF EXISTS mismatched;
+CREATE VIEW mismatched AS
+SELECT load.run_id, load.load, load.signature
+FROM proof AS load
+JOIN proof AS network ON network.run_id = load.run_id AND network.load = load.load AND network.kind = 'network'
+WHERE load.kind = 'load' AND load.ending = 'mismatch' AND load.signature GLOB (SELECT readable FROM form);

@@ -17,6 +17,12 @@ BEGIN
     SELECT RAISE(ABORT, 'QUESTION_ANSWER_REQUIRES_DONE_RUN')
     WHERE NEW.state = 'ANSWERED';
 
+    SELECT RAISE(ABORT, 'MOVE_UNATTRIBUTED')
+    WHERE NEW.moves IS NOT 1 OR NEW.moved_at IS NULL OR NEW.moved_by IS NULL OR NEW.moved_why IS NULL
+       OR NEW.moved_at NOT GLOB (SELECT time FROM form)
+       OR NEW.moved_by NOT GLOB (SELECT readable FROM form)
+       OR NEW.moved_why NOT GLOB (SELECT readable FROM form);
+
     SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
     WHERE NEW.state NOT IN ('OPEN', 'ANSWERED', 'CLOSED')
        OR NEW.text NOT GLOB (SELECT readable FROM form)
@@ -31,6 +37,9 @@ CREATE TRIGGER question_inserted AFTER INSERT ON question
 BEGIN
     SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
     WHERE NEW.id <= 0;
+
+    INSERT INTO event (kind, seq, question_id, at, who, from_state, to_state, why)
+    VALUES ('question', NEW.moves, NEW.id, NEW.moved_at, NEW.moved_by, NULL, NEW.state, NEW.moved_why);
 END;
 
 DROP TRIGGER IF EXISTS question_update;
@@ -46,14 +55,30 @@ BEGIN
     WHERE NEW.state = 'ANSWERED'
       AND NOT EXISTS (SELECT 1 FROM run WHERE question_id = NEW.id AND state = 'DONE');
 
+    SELECT RAISE(ABORT, 'MOVE_UNATTRIBUTED')
+    WHERE (NEW.state IS OLD.state
+           AND (NEW.moves IS NOT OLD.moves OR NEW.moved_at IS NOT OLD.moved_at
+                OR NEW.moved_by IS NOT OLD.moved_by OR NEW.moved_why IS NOT OLD.moved_why))
+       OR (NEW.state IS NOT OLD.state
+           AND (NEW.moves IS NOT OLD.moves + 1 OR NEW.moved_at IS NULL OR NEW.moved_by IS NULL
+                OR NEW.moved_why IS NULL OR NEW.moved_at NOT GLOB (SELECT time FROM form)
+                OR NEW.moved_by NOT GLOB (SELECT readable FROM form)
+                OR NEW.moved_why NOT GLOB (SELECT readable FROM form)));
+
     SELECT RAISE(ABORT, 'QUESTION_IS_MALFORMED')
     WHERE NEW.state NOT IN ('OPEN', 'ANSWERED', 'CLOSED')
        OR NEW.text NOT GLOB (SELECT readable FROM form);
 END;
 
+DROP TRIGGER IF EXISTS question_updated;
+CREATE TRIGGER question_updated AFTER UPDATE OF state ON question WHEN NEW.state IS NOT OLD.state
+BEGIN
+    INSERT INTO event (kind, seq, question_id, at, who, from_state, to_state, why)
+    VALUES ('question', NEW.moves, NEW.id, NEW.moved_at, NEW.moved_by, OLD.state, NEW.state, NEW.moved_why);
+END;
+
 DROP TRIGGER IF EXISTS question_delete;
 CREATE TRIGGER question_delete BEFORE DELETE ON question
 BEGIN
-    SELECT RAISE(ABORT, 'QUESTION_HAS_RUNS')
-    WHERE EXISTS (SELECT 1 FROM run WHERE question_id = OLD.id);
+    SELECT RAISE(ABORT, 'QUESTION_IS_NEVER_DELETED');
 END;

@@ -30,7 +30,18 @@ BEGIN
     SELECT RAISE(ABORT, 'RUN_VERDICT_BEFORE_TERMINAL')
     WHERE NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
        OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL OR NEW.gate_version IS NOT NULL
-       OR NEW.superseded_by IS NOT NULL OR NEW.terminal_at IS NOT NULL OR NEW.started_at IS NOT NULL;
+       OR NEW.superseded_by IS NOT NULL OR NEW.terminal_at IS NOT NULL OR NEW.started_at IS NOT NULL
+       OR NEW.second_party IS NOT NULL;
+
+    SELECT RAISE(ABORT, 'RUN_CITES_ANOTHER_QUESTION')
+    WHERE NEW.cites IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM run WHERE id = NEW.cites AND question_id = NEW.question_id);
+
+    SELECT RAISE(ABORT, 'MOVE_UNATTRIBUTED')
+    WHERE NEW.moves IS NOT 1 OR NEW.moved_at IS NULL OR NEW.moved_by IS NULL OR NEW.moved_why IS NULL
+       OR NEW.moved_at NOT GLOB (SELECT time FROM form)
+       OR NEW.moved_by NOT GLOB (SELECT readable FROM form)
+       OR NEW.moved_why NOT GLOB (SELECT readable FROM form);
 
     SELECT RAISE(ABORT, 'RUN_IS_MALFORMED')
     WHERE NEW.agent = '' OR NEW.owner = ''
@@ -43,6 +54,11 @@ CREATE TRIGGER run_inserted AFTER INSERT ON run
 BEGIN
     SELECT RAISE(ABORT, 'RUN_IS_MALFORMED')
     WHERE NEW.id <= 0;
+
+    -- This is also how it is told that the RUN belongs to its Q.
+    INSERT INTO event (kind, seq, run_id, question_id, at, who, from_state, to_state, why)
+    VALUES ('run', NEW.moves, NEW.id, NEW.question_id, NEW.moved_at, NEW.moved_by, NULL, NEW.state,
+            NEW.moved_why);
 END;
 
 DROP TRIGGER IF EXISTS run_update;
@@ -57,6 +73,7 @@ BEGIN
        OR NEW.project IS NOT OLD.project OR NEW.idempotency_key IS NOT OLD.idempotency_key
        OR NEW.agent IS NOT OLD.agent OR NEW.rules_version IS NOT OLD.rules_version
        OR NEW.build IS NOT OLD.build OR NEW.created_at IS NOT OLD.created_at
+       OR NEW.cites IS NOT OLD.cites
        OR (NEW.owner IS NOT OLD.owner AND OLD.state <> 'QUEUED')
        OR (NEW.started_at IS NOT OLD.started_at AND OLD.started_at IS NOT NULL);
 
@@ -74,43 +91,70 @@ BEGIN
       AND (NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
            OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
            OR NEW.gate_version IS NOT NULL OR NEW.superseded_by IS NOT NULL
-           OR NEW.terminal_at IS NOT NULL);
+           OR NEW.terminal_at IS NOT NULL OR NEW.second_party IS NOT NULL);
 
-    -- I5. A person's decision that cites a run will be one more way to have the evidence.
+    SELECT RAISE(ABORT, 'MOVE_UNATTRIBUTED')
+    WHERE (NEW.state IS OLD.state
+           AND (NEW.moves IS NOT OLD.moves OR NEW.moved_at IS NOT OLD.moved_at
+                OR NEW.moved_by IS NOT OLD.moved_by OR NEW.moved_why IS NOT OLD.moved_why))
+       OR (NEW.state IS NOT OLD.state
+           AND (NEW.moves IS NOT OLD.moves + 1 OR NEW.moved_at IS NULL OR NEW.moved_by IS NULL
+                OR NEW.moved_why IS NULL OR NEW.moved_at NOT GLOB (SELECT time FROM form)
+                OR NEW.moved_by NOT GLOB (SELECT readable FROM form)
+                OR NEW.moved_why NOT GLOB (SELECT readable FROM form)));
+
+    -- I5. `cited` is the RUN that a second party repeated (worker) or looked at (person).
     SELECT RAISE(ABORT, 'RUN_DONE_REQUIRES_VERIFIED_LANDING')
     WHERE NEW.state = 'DONE'
       AND NOT (
         NEW.terminal_at IS NOT NULL AND NEW.landed_at IS NOT NULL AND NEW.reason IS NULL
-        AND NEW.gate_version IS 1 AND NEW.superseded_by IS NULL
+        AND NEW.gate_version IS 2 AND NEW.superseded_by IS NULL
         AND NEW.landing_note IS NOT NULL
         AND NEW.landing_note GLOB (SELECT readable FROM form)
         AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.id AND kind = 'judgement')
+        AND (NEW.agent = 'person') = (NEW.second_party IS 'person')
+        AND (NEW.second_party IS NULL
+             OR EXISTS (SELECT 1 FROM run AS cited
+                        WHERE cited.id = NEW.cites AND cited.question_id = NEW.question_id
+                          AND cited.state IN ('DONE', 'FAILED', 'CANCELLED', 'SUPERSEDED')
+                          AND (NEW.second_party = 'person'
+                               OR (NEW.second_party = 'worker' AND cited.owner <> NEW.owner))))
         AND (
-            (NEW.verdict IS 'PASS' AND NEW.level IN ('E4', 'E5') AND NEW.level IS NOT NULL
-             AND EXISTS (SELECT 1 FROM proof AS held
-                         JOIN proof AS network ON network.run_id = held.run_id
-                              AND network.load = held.load AND network.kind = 'network'
-                         WHERE held.run_id = NEW.id AND held.kind = 'load' AND held.ending = 'held')
-             -- That would be a BUG that comes and goes. Here any row counts, whatever it holds.
-             AND NOT EXISTS (SELECT 1 FROM evidence AS one
-                             JOIN evidence AS two ON two.run_id = one.run_id AND two.kind = 'load'
-                                  AND two.ending = 'mismatch' AND two.id <> one.id
-                                  AND two.signature IS one.signature
-                             WHERE one.run_id = NEW.id AND one.kind = 'load'
-                               AND one.ending = 'mismatch'))
+            (NEW.verdict IS 'PASS' AND NEW.level IS 'E4' AND NEW.second_party IS NULL
+             AND EXISTS (SELECT 1 FROM held WHERE run_id = NEW.id))
             OR
-            (NEW.verdict IS 'BUG' AND NEW.level IS 'E5'
-             AND EXISTS (SELECT 1 FROM proof AS one
-                         JOIN proof AS two ON two.run_id = one.run_id AND two.kind = 'load'
-                              AND two.ending = 'mismatch' AND two.load > one.load
+            (NEW.verdict IS 'PASS' AND NEW.level IS 'E5' AND NEW.second_party IS NULL
+             AND (SELECT COUNT(*) FROM held WHERE run_id = NEW.id) >= 2)
+            OR
+            (NEW.verdict IS 'PASS' AND NEW.level IS 'E5' AND NEW.second_party IS 'worker'
+             AND EXISTS (SELECT 1 FROM held WHERE run_id = NEW.id)
+             AND EXISTS (SELECT 1 FROM held WHERE run_id = NEW.cites))
+            OR
+            (NEW.verdict IS 'PASS' AND NEW.level IS 'E5' AND NEW.second_party IS 'person'
+             AND EXISTS (SELECT 1 FROM held WHERE run_id = NEW.cites))
+            OR
+            (NEW.verdict IS 'BUG' AND NEW.level IS 'E5' AND NEW.second_party IS NULL
+             AND EXISTS (SELECT 1 FROM mismatched AS one
+                         JOIN mismatched AS two ON two.run_id = one.run_id AND two.load > one.load
                               AND two.signature = one.signature
-                         JOIN proof AS network_one ON network_one.run_id = one.run_id
-                              AND network_one.kind = 'network' AND network_one.load = one.load
-                         JOIN proof AS network_two ON network_two.run_id = two.run_id
-                              AND network_two.kind = 'network' AND network_two.load = two.load
-                         WHERE one.run_id = NEW.id AND one.kind = 'load' AND one.ending = 'mismatch'
-                           AND one.signature GLOB (SELECT readable FROM form)))
-        ));
+                         WHERE one.run_id = NEW.id))
+            OR
+            (NEW.verdict IS 'BUG' AND NEW.level IS 'E5' AND NEW.second_party IS 'worker'
+             AND EXISTS (SELECT 1 FROM mismatched AS one
+                         JOIN mismatched AS two ON two.run_id = NEW.cites AND two.signature = one.signature
+                         WHERE one.run_id = NEW.id))
+            OR
+            (NEW.verdict IS 'BUG' AND NEW.level IS 'E5' AND NEW.second_party IS 'person'
+             AND EXISTS (SELECT 1 FROM proof WHERE run_id = NEW.cites AND kind = 'network'))
+        )
+        -- A PASS with the same mismatch twice would be a BUG that comes and goes. Here any row counts,
+        -- whatever it holds.
+        AND (NEW.verdict IS NOT 'PASS'
+             OR NOT EXISTS (SELECT 1 FROM evidence AS one
+                            JOIN evidence AS two ON two.run_id = one.run_id AND two.kind = 'load'
+                                 AND two.ending = 'mismatch' AND two.id <> one.id
+                                 AND two.signature IS one.signature
+                            WHERE one.run_id = NEW.id AND one.kind = 'load' AND one.ending = 'mismatch')));
 
     SELECT RAISE(ABORT, 'RUN_TERMINAL_REQUIRES_TIME')
     WHERE NEW.state IN ('FAILED', 'CANCELLED', 'SUPERSEDED') AND NEW.terminal_at IS NULL;
@@ -135,13 +179,13 @@ BEGIN
               (NEW.reason IN ('CHECK_ERROR', 'HARNESS_ERROR') AND NEW.verdict IS NOT NULL)
               OR (NEW.reason IN ('UNVERIFIED', 'CLAIM_UNREVIEWED') AND NEW.verdict IS NULL)
               OR NEW.reason NOT IN ('ENV_ERROR', 'CHECK_ERROR', 'HARNESS_ERROR', 'UNVERIFIED', 'CLAIM_UNREVIEWED')
-              OR NEW.level IN ('E4', 'E5')
+              OR NEW.level IN ('E4', 'E5') OR NEW.second_party IS NOT NULL
               OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
               OR NEW.gate_version IS NOT NULL))
        OR (NEW.state IN ('CANCELLED', 'SUPERSEDED')
            AND (NEW.verdict IS NOT NULL OR NEW.level IS NOT NULL OR NEW.reason IS NOT NULL
                 OR NEW.landed_at IS NOT NULL OR NEW.landing_note IS NOT NULL
-                OR NEW.gate_version IS NOT NULL));
+                OR NEW.gate_version IS NOT NULL OR NEW.second_party IS NOT NULL));
 
     SELECT RAISE(ABORT, 'RUN_SUPERSEDED_BY_NO_SUCCESSOR')
     WHERE (NEW.state = 'SUPERSEDED') <> (NEW.superseded_by IS NOT NULL)
@@ -157,6 +201,14 @@ BEGIN
        OR NEW.started_at NOT GLOB (SELECT time FROM form)
        OR NEW.terminal_at NOT GLOB (SELECT time FROM form)
        OR NEW.landed_at NOT GLOB (SELECT time FROM form);
+END;
+
+DROP TRIGGER IF EXISTS run_updated;
+CREATE TRIGGER run_updated AFTER UPDATE OF state ON run WHEN NEW.state IS NOT OLD.state
+BEGIN
+    INSERT INTO event (kind, seq, run_id, question_id, at, who, from_state, to_state, why)
+    VALUES ('run', NEW.moves, NEW.id, NEW.question_id, NEW.moved_at, NEW.moved_by, OLD.state, NEW.state,
+            NEW.moved_why);
 END;
 
 DROP TRIGGER IF EXISTS run_delete;

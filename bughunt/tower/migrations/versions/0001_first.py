@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from bughunt.tower import guards
-
 revision = "0001"
 down_revision = None
 
@@ -19,7 +17,6 @@ def upgrade() -> None:
     _run()
     _evidence()
     _tombstone()
-    guards.install(op.get_bind())
 
 
 def _question() -> None:
