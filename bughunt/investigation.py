@@ -31,7 +31,9 @@ from bughunt.tower import (
     Tower,
     evidence_of_cause,
     evidence_of_load,
+    now_utc,
 )
+from bughunt.tower.states import TERMINAL
 from bughunt.verdict.endings import judge_load
 from bughunt.verdict.judgement import Ending, Judgement, Reason, State, Verdict
 from bughunt.verdict.noise import learn
@@ -40,6 +42,10 @@ from bughunt.verdict.rules import RULES_VERSION
 from fault_routes import FaultLedger, FaultPlan
 
 __all__ = ["Browsers", "Investigation", "give_up", "investigate", "question_of"]
+
+
+_LOOK_AGAIN = 0.5
+"""Seconds between two looks at a RUN that somebody else carries out."""
 
 
 class Investigation(Struct, frozen=True, kw_only=True):
@@ -81,22 +87,56 @@ async def investigate(
 ) -> Run:
     """Reserve a RUN, take loads until the agent has a judgement, and end the RUN through the gate.
 
-    `reserved` is told of the RUN as soon as it exists. Interrupted, the RUN is CANCELLED. Raises
-    TowerUnavailable where evidence could not be written: then nothing is said.
+    Where another process is at the very same attempt already, its answer is waited for and returned.
+    `reserved` is told of the RUN as soon as it is this owner's, or over. Interrupted, the RUN is CANCELLED.
+    Raises TowerUnavailable where evidence could not be written: then nothing is said.
     """
     question = await asyncio.to_thread(tower.ask, question_of(what))
     request = RunRequest(
         question=question.id, agent=what.agent, rules_version=RULES_VERSION, owner=owner, build=what.build
     )
-    run = await asyncio.to_thread(tower.reserve, request)
-    reserved(run)
+    run = await _held(tower, request)
+    if run.state is not State.RUNNING:
+        reserved(run)
+        return run
     try:
-        run = await asyncio.to_thread(tower.start, run.id, owner)
+        reserved(run)
         return await _Attempt(what, tower, browsers, run).carry_out()
     except asyncio.CancelledError:
-        with suppress(BughuntError):  # it ended meanwhile, or the disk is full: then its lease closes it
-            await asyncio.shield(asyncio.to_thread(tower.cancel, run.id, owner, "Interrupted."))
+        await _cancelled(tower, run)
         raise
+
+
+async def _held(tower: Tower, request: RunRequest) -> Run:
+    """A RUN for this attempt: started for this owner, or over, since another one carried it out meanwhile."""
+    while True:
+        run = await asyncio.to_thread(tower.reserve, request)
+        if run.state in TERMINAL:
+            return run
+        starting = asyncio.ensure_future(asyncio.to_thread(tower.start, run.id, request.owner))
+        try:
+            return await asyncio.shield(starting)
+        except RunTaken:
+            run = await _ended(tower, run)
+        except asyncio.CancelledError:
+            with suppress(BughuntError):  # it may have started by now, and nobody would carry it out
+                await _cancelled(tower, await starting)
+            raise
+        if run.state is State.DONE or run.reason not in (None, Reason.HARNESS_ERROR):
+            return run
+
+
+async def _ended(tower: Tower, run: Run) -> Run:
+    """The RUN that somebody else holds, once it is over, or nobody holds it any more."""
+    while run.state not in TERMINAL and run.lease_until > now_utc():
+        await asyncio.sleep(_LOOK_AGAIN)
+        run = await asyncio.to_thread(tower.run, run.id)
+    return run
+
+
+async def _cancelled(tower: Tower, run: Run) -> None:
+    with suppress(BughuntError):  # it ended meanwhile, or the disk is full: then its lease closes it
+        await asyncio.shield(asyncio.to_thread(tower.cancel, run.id, run.owner, "Interrupted."))
 
 
 class _Attempt:

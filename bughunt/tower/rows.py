@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 from sqlalchemy import RowMapping
 
-from bughunt.tower.values import Evidence, EvidenceKind, NewQuestion, Question, Run, SecondParty
+from bughunt.tower.intake import Relation
+from bughunt.tower.states import ReceiptState
+from bughunt.tower.values import (
+    Evidence,
+    EvidenceKind,
+    NewQuestion,
+    Question,
+    Receipt,
+    Related,
+    Run,
+    SecondParty,
+)
 from bughunt.verdict.judgement import Level, Reason, State, Verdict
 
-__all__ = ["evidence_from", "key_columns", "question_from", "run_from"]
+__all__ = ["evidence_from", "key_columns", "question_from", "receipt_from", "run_from"]
 
 
 def key_columns(key: NewQuestion) -> dict[str, str]:
@@ -82,3 +93,37 @@ def evidence_from(row: RowMapping) -> Evidence:
         layer=row["layer"],
         tombstone=removed,
     )
+
+
+def receipt_from(row: RowMapping, relations: Iterable[RowMapping] = ()) -> Receipt:
+    """A receipt from its row and those of its relations."""
+    return Receipt(
+        id=row["id"],
+        project=row["project"],
+        source=row["source"],
+        key=row["idempotency_key"],
+        occurred_at=row["occurred_at"],
+        received_at=row["received_at"],
+        summary=row["summary"],
+        text=row["text"],
+        text_digest=row["text_digest"],
+        state=ReceiptState(row["state"]),
+        attempts=row["attempts"],
+        failures=row["failures"],
+        reference=row["reference"],
+        thread=row["thread"],
+        next_attempt_at=row["next_attempt_at"],
+        error=row["error"],
+        settled_at=row["settled_at"],
+        relation=None if row["relation"] is None else Relation(row["relation"]),
+        confidence=row["confidence"],
+        reason=row["reason"],
+        step=row["step"],
+        parts=row["parts"],
+        context=row["context"],
+        relations=tuple(_related(relation) for relation in relations),
+    )
+
+
+def _related(row: RowMapping) -> Related:
+    return Related(part=row["part"], question=row["question_id"], relation=Relation(row["relation"]))

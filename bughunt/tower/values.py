@@ -7,21 +7,28 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from bughunt.tower.intake import Relation
+from bughunt.tower.states import ReceiptState
 from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from bughunt.verdict.record import LoadRecord
 
 __all__ = [
+    "Attached",
     "EventKind",
     "Evidence",
     "EvidenceKind",
     "InvestigationView",
     "KnownBug",
+    "Message",
     "NewEvidence",
     "NewQuestion",
     "Question",
+    "Receipt",
+    "Related",
     "Run",
     "RunRequest",
     "SecondParty",
+    "Waiting",
 ]
 
 
@@ -227,3 +234,96 @@ class InvestigationView(Struct, frozen=True, kw_only=True):
     def drill(self) -> bool:
         """Whether something was broken on purpose."""
         return bool(self.question.key.plan)
+
+
+class Attached(Struct, frozen=True, kw_only=True):
+    """A file that came with a message."""
+
+    name: str
+    data: bytes
+    media_type: str = "application/octet-stream"
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """What arrived, as it arrived."""
+
+    project: str
+    source: str
+    """Where it came from: `chat`, `ci`, `email`, `issue`, `schedule`, ..."""
+    key: str
+    """Its idempotency key within the project: the same key is the same message."""
+    text: str
+    occurred_at: datetime
+    """Aware: when it was said there, not when it came here."""
+    summary: str | None = None
+    """None: the beginning of its text."""
+    reference: str | None = None
+    """Its name or address where it came from, which answers to it give as their thread."""
+    thread: str | None = None
+    """What it answers to: `Q-12`, `RUN-34`, or the reference or key of an earlier message."""
+    attachments: tuple[Attached, ...] = ()
+
+
+class Related(Struct, frozen=True, kw_only=True):
+    """That a part of a message belongs to a Q."""
+
+    part: int
+    """From 1; of a message that is no split: 1."""
+    question: int
+    relation: Relation
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """The durable fact that a message arrived, R-`id`, and how far its intake has come."""
+
+    id: int
+    project: str
+    source: str
+    key: str
+    occurred_at: datetime
+    received_at: datetime
+    summary: str
+    text: str
+    """Without secrets."""
+    text_digest: str
+    """SHA-256 of the text as it arrived, hex."""
+    state: ReceiptState
+    attempts: int
+    """How often intake looked at it."""
+    failures: int
+    """How often that failed, one after the other."""
+    reference: str | None = None
+    thread: str | None = None
+    next_attempt_at: datetime | None = None
+    """None: it is settled, waits for context, or has failed too often."""
+    error: str | None = None
+    """Of the last attempt, if that failed."""
+    settled_at: datetime | None = None
+    relation: Relation | None = None
+    """None: it cannot be told yet."""
+    confidence: float | None = None
+    """From 0 to 1."""
+    reason: str | None = None
+    step: str | None = None
+    """Which step of the intake decided, or `person`."""
+    parts: int | None = None
+    context: str | None = None
+    """Digest of what intake knew when it was last unsure."""
+    relations: tuple[Related, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The receipt's name for people."""
+        return f"R-{self.id}"
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """Something that is not settled, and why."""
+
+    name: str
+    """`R-12` or `RUN-34`."""
+    state: str
+    since: datetime
+    reason: str
+    needs_person: bool
+    """False: it will be tried again without anybody's doing."""

@@ -1,0 +1,187 @@
+"""What a message must be to be received, and the statements that make its arrival a fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+from sqlalchemy import Connection, insert, select
+
+from bughunt.exceptions import MessageRefused, ReceiptKeyReused
+from bughunt.tower import tables
+from bughunt.tower.legible import is_readable, storable
+from bughunt.tower.rows import receipt_from
+from bughunt.tower.states import ReceiptState
+from bughunt.tower.transitions import Change, first
+from bughunt.tower.values import Attached, Message, Receipt
+
+__all__ = ["TEXT_LIMIT", "Kept", "checked", "digest_of", "known", "put"]
+
+TEXT_LIMIT = 256 * 1024
+"""Bytes of UTF-8 that a message's text may have."""
+
+FILE_LIMIT = 32 * 1024 * 1024
+"""Bytes that one attachment may have."""
+
+FILES_LIMIT = 20
+"""Attachments that one message may have."""
+
+NAME_LIMIT = 500
+"""Signs of a project, source, reference, thread or file name."""
+
+SUMMARY_LIMIT = 200
+"""Signs of a summary; a longer one is cut."""
+
+_KEY = re.compile(r"[!-~]{1,200}")
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """An attachment as it will be stored: redacted, and in the blob store where it is large."""
+
+    name: str
+    media_type: str
+    digest: str
+    size: int
+    body: bytes | None
+    """None: the bytes are a blob."""
+
+
+def digest_of(text: str) -> str:
+    """SHA-256 of a text as it arrived, whatever was wrong with it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def checked(message: Message) -> Message:
+    """The message as it can be stored. Raises MessageRefused, with what to do, where it cannot be."""
+    _check_text(message.text)
+    if not _KEY.fullmatch(message.key):
+        raise MessageRefused(
+            f"The key {message.key[:50]!r} is none: 1 to 200 visible ASCII signs without spaces."
+        )
+    if message.occurred_at.utcoffset() is None:
+        raise MessageRefused(
+            f"{message.occurred_at.isoformat()} has no time zone: write {message.occurred_at.isoformat()}Z for UTC."
+        )
+    if len(message.attachments) > FILES_LIMIT:
+        raise MessageRefused(f"{len(message.attachments)} attachments: a message may have {FILES_LIMIT}.")
+    return structs.replace(
+        message,
+        project=_name("project", message.project),
+        source=_name("source", message.source),
+        text=storable(message.text),
+        summary=_summary(message),
+        reference=None if message.reference is None else _name("reference", message.reference),
+        thread=None if message.thread is None else _name("thread", message.thread),
+        attachments=tuple(_checked_file(file) for file in message.attachments),
+    )
+
+
+def _check_text(text: str) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > TEXT_LIMIT:
+        raise MessageRefused(
+            f"The text has {size:,} bytes, and a message may have {TEXT_LIMIT:,}: attach it as a file."
+        )
+    if not is_readable(storable(text)):
+        raise MessageRefused("The message has no text: say something in it.")
+
+
+def _name(what: str, text: str) -> str:
+    cleaned = storable(text).strip()
+    if not is_readable(cleaned):
+        raise MessageRefused(f"The message's {what} is empty: name it.")
+    if len(cleaned) > NAME_LIMIT:
+        raise MessageRefused(f"The message's {what} has {len(cleaned)} signs, and may have {NAME_LIMIT}.")
+    return cleaned
+
+
+def _summary(message: Message) -> str:
+    given = storable(message.summary or "")
+    words = given if is_readable(given) else storable(message.text)
+    told = " ".join(words.split())
+    return told if len(told) <= SUMMARY_LIMIT else told[: SUMMARY_LIMIT - 1] + "…"
+
+
+def _checked_file(file: Attached) -> Attached:
+    name = _name("file name", file.name)
+    if len(file.data) > FILE_LIMIT:
+        raise MessageRefused(f"{name} has {len(file.data):,} bytes, and a file may have {FILE_LIMIT:,}.")
+    if name.lower().endswith(".har"):
+        _check_har(name, file.data)
+        return Attached(name=name, data=file.data, media_type="application/json")
+    return Attached(name=name, data=file.data, media_type=storable(file.media_type))
+
+
+class _Log(Struct):
+    entries: list[dict[str, Any]]  # Any: JSON
+
+
+class _Har(Struct):
+    log: _Log
+
+
+def _check_har(name: str, data: bytes) -> None:
+    try:
+        msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Har)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MessageRefused(
+            f"{name} is no HAR ({error}): record it anew, or give the file another name."
+        ) from error
+
+
+def known(connection: Connection, message: Message, text_digest: str) -> Receipt | None:
+    """The receipt of this message's key. Raises ReceiptKeyReused where the key came with another text."""
+    table = tables.receipt
+    same = (table.c.project == message.project, table.c.idempotency_key == message.key)
+    row = connection.execute(select(table).where(*same)).mappings().first()
+    if row is None:
+        return None
+    if row["text_digest"] != text_digest:
+        raise ReceiptKeyReused(
+            f"The key {message.key!r} belongs to R-{row['id']}, whose text has SHA-256 {row['text_digest']}; "
+            f"this text has {text_digest}: give another message a key of its own."
+        )
+    return receipt_from(row, relations_of(connection, row["id"]))
+
+
+def put(
+    connection: Connection, message: Message, text_digest: str, files: Sequence[Kept], now: datetime
+) -> Receipt:
+    """A new receipt of this message, redacted already, with its attachments."""
+    values = {
+        "project": message.project,
+        "source": message.source,
+        "idempotency_key": message.key,
+        "occurred_at": message.occurred_at,
+        "received_at": now,
+        "summary": message.summary,
+        "text": message.text,
+        "text_digest": text_digest,
+        "digest": digest_of(message.text),
+        "reference": message.reference,
+        "thread": message.thread,
+        "attempts": 0,
+        "failures": 0,
+        **first(ReceiptState.RECEIVED, Change(at=now, who=message.source, why="it arrived")),
+    }
+    row = connection.execute(_PUT, values).mappings().one()
+    rows = [{"receipt_id": row["id"], "seq": seq, **structs.asdict(k)} for seq, k in enumerate(files, start=1)]
+    if rows:
+        connection.execute(insert(tables.attachment), rows)
+    return receipt_from(row)
+
+
+# Built once: making a statement costs more than running it.
+_PUT = insert(tables.receipt).returning(tables.receipt)
+
+
+def relations_of(connection: Connection, receipt_id: int) -> Sequence[Any]:  # Any: rows
+    """The relations of this receipt, by part."""
+    table = tables.relation
+    statement = select(table).where(table.c.receipt_id == receipt_id).order_by(table.c.part, table.c.id)
+    return connection.execute(statement).mappings().all()
