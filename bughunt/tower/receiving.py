@@ -170,7 +170,9 @@ def put(
         **first(ReceiptState.RECEIVED, Change(at=now, who=message.source, why="it arrived")),
     }
     row = connection.execute(_PUT, values).mappings().one()
-    rows = [{"receipt_id": row["id"], "seq": seq, **structs.asdict(k)} for seq, k in enumerate(files, start=1)]
+    rows = [
+        {"receipt_id": row["id"], "seq": seq, **structs.asdict(k)} for seq, k in enumerate(files, start=1)
+    ]
     if rows:
         connection.execute(insert(tables.attachment), rows)
     return receipt_from(row)

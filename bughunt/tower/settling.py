@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from hashlib import sha256
 
 import msgspec
 from msgspec import Struct, structs
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, update
 
 from bughunt.exceptions import BrokenInvariant, NoSuchRecord
 from bughunt.tower import tables, writing
@@ -81,9 +81,7 @@ def context_of(connection: Connection, receipt: Receipt) -> Context:
     return Context(receipt=receipt, message=message, questions=questions, digest=digest)
 
 
-def _open_questions(
-    connection: Connection, project: str, named: Collection[int]
-) -> tuple[OpenQuestion, ...]:
+def _open_questions(connection: Connection, project: str, named: Collection[int]) -> tuple[OpenQuestion, ...]:
     """What somebody wants to know: no drills, nothing that is CLOSED."""
     table = tables.question
     wanted = select(table).where(
@@ -131,7 +129,7 @@ def _thread(connection: Connection, receipt: Receipt) -> set[int]:
     return set(connection.execute(statement).scalars())
 
 
-def _of_thread(thread: str):  # type: ignore[no-untyped-def]
+def _of_thread(thread: str) -> ColumnElement[bool]:
     table = tables.receipt
     return or_(table.c.reference == thread, table.c.idempotency_key == thread, table.c.thread == thread)
 
@@ -243,7 +241,8 @@ def _parts_of(decision: Decision) -> tuple[Part, ...]:
         return ()
     if decision.relation is Relation.SPLIT_TO_N_Q:
         return decision.parts
-    return (Part(text="", links=decision.links, relation=decision.relation),)
+    whole = Part(text="", links=decision.links, relation=decision.relation, target=decision.target)
+    return (whole,)
 
 
 def _related(
@@ -293,7 +292,7 @@ def _state_after(
 
 
 def _brought(
-    connection: Connection, seen: Receipt, state: ReceiptState, change: Change, values: dict[str, object]
+    connection: Connection, seen: Receipt, state: ReceiptState, change: Change, values: Mapping[str, object]
 ) -> Receipt | None:
     table = tables.receipt
     if state is seen.state:

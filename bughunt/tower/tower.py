@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,26 +13,37 @@ from pathlib import Path
 from msgspec import structs
 from sqlalchemy import Connection, Engine, select, text, update
 
-from bughunt.exceptions import EvidenceDamaged, NoSuchRecord, UsageError
-from bughunt.tower import activity, reading, tables, writing
+from bughunt.exceptions import (
+    EvidenceDamaged,
+    NoSuchRecord,
+    ReceiptKeyIsUnique,
+    TowerUnavailable,
+    UsageError,
+)
+from bughunt.tower import activity, deciding, reading, receiving, reconciling, settling, tables, writing
 from bughunt.tower.blobs import Blobs
+from bughunt.tower.intake import Decision, IntakeModel, decide
 from bughunt.tower.opening import open_engine, place_of
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.refusals import translated
 from bughunt.tower.rows import run_from
-from bughunt.tower.states import LIVE
+from bughunt.tower.states import LIVE, SETTLED, QuestionState
 from bughunt.tower.transitions import Change
 from bughunt.tower.values import (
+    Attached,
     EventKind,
     Evidence,
     EvidenceKind,
     InvestigationView,
+    Message,
     NewEvidence,
     NewQuestion,
     Question,
+    Receipt,
     Run,
     RunRequest,
     SecondParty,
+    Waiting,
 )
 from bughunt.tower.writing import GATE_VERSION, Prepared
 from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
@@ -45,6 +58,14 @@ PROVING = (EvidenceKind.LOAD, EvidenceKind.CAUSE, EvidenceKind.JUDGEMENT)
 """What the gates take for proof only where the row itself holds the bytes, however many."""
 
 WORKING = (State.RUNNING, State.VERIFYING)
+
+ERROR_LIMIT = 2000
+"""Signs of an error's text that are kept with a receipt."""
+
+LOOKS = 3
+"""How often intake decides anew because the context changed while it decided."""
+
+log = logging.getLogger(__name__)
 
 
 def now_utc() -> datetime:
@@ -63,6 +84,8 @@ class Tower:
         clock: Callable[[], datetime] = now_utc,
         lease: timedelta = timedelta(seconds=30),
         redactor: Redactor | None = None,
+        model: IntakeModel | None = None,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self.place = place
         self.blobs = Blobs(place.with_suffix(".blobs"))
@@ -70,6 +93,8 @@ class Tower:
         self._engine = engine
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
         self._clock = clock
+        self._model = model
+        self._jitter = jitter
         self.lease = lease
 
     @classmethod
@@ -80,14 +105,129 @@ class Tower:
         clock: Callable[[], datetime] = now_utc,
         lease: timedelta = timedelta(seconds=30),
         redactor: Redactor | None = None,
+        model: IntakeModel | None = None,
     ) -> Tower:
-        """Open the tower at `sqlite:///path`, made or brought up to date where needed."""
+        """Open the tower at `sqlite:///path`, made or brought up to date where needed.
+
+        `model` is asked about the messages of which the intake's own rules cannot tell what they mean.
+        """
         place = place_of(url)
-        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor)
+        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor, model=model)
 
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
+
+    def record(self, message: Message) -> tuple[Receipt, bool]:
+        """Commit that this message arrived; the receipt, and whether it is new.
+
+        Raises MessageRefused where it cannot be received as it is, and ReceiptKeyReused where its key came
+        with another text: then nothing was stored.
+        """
+        as_it_came = receiving.checked(message)
+        digest = receiving.digest_of(message.text)
+        kept = self._redacted(as_it_came)
+        with translated(str(self.blobs.folder)):
+            files = [self._kept(file) for file in kept.attachments]
+        try:
+            with self._write() as connection:
+                known = receiving.known(connection, kept, digest)
+                if known is not None:
+                    return known, False
+                return receiving.put(connection, kept, digest, files, self._clock()), True
+        except ReceiptKeyIsUnique:  # another process was faster by a moment
+            with self._read() as connection:
+                found = receiving.known(connection, kept, digest)
+            if found is None:
+                raise
+            return found, False
+
+    def receive(self, message: Message) -> Receipt:
+        """Record a message, then understand it: what the same key brought before is only repeated.
+
+        Once it is recorded nothing is raised: where intake fails, the receipt says so, and `reconcile` tries
+        again. Raises what `record` does.
+        """
+        receipt, new = self.record(message)
+        if not new:
+            return receipt
+        settled = self.settle(receipt.id)
+        if settled.state in SETTLED:
+            self._settle_beside(settled)
+        return settled
+
+    def settle(self, receipt_id: int) -> Receipt:
+        """Let intake look at a receipt that is not settled. A failure of intake is stored, not raised."""
+        receipt = self.receipt(receipt_id)
+        if receipt.state in SETTLED:
+            return receipt
+        try:
+            return self._understood(receipt)
+        # A boundary of its own: neither a model nor a bug of ours may take the receipt from who has it.
+        except Exception as error:
+            log.warning("intake failed", exc_info=error, extra={"action": "intake_failed"})
+            return self._failed(receipt, error)
+
+    def resolve(self, receipt_id: int, who: str, decision: Decision) -> Receipt:
+        """Settle a waiting receipt as this person says.
+
+        Raises UsageError where it is settled already, or a Q is named that is none of its project's.
+        """
+        with self._write() as connection:
+            now = self._clock()
+            receipt = deciding.resolved(
+                connection, receipt_id, decision, Change(at=now, who=who, why="said so")
+            )
+        self._settle_beside(receipt)
+        return receipt
+
+    def receipt(self, receipt_id: int) -> Receipt:
+        """R-`receipt_id`."""
+        with self._read() as connection:
+            return settling.get_receipt(connection, receipt_id)
+
+    def decide(self, run_id: int, who: str, verdict: Verdict, statement: str) -> Run:
+        """A person's decision about a RUN that is over: a RUN of its own that cites it, DONE with E5.
+
+        Raises UsageError where the RUN is not over, or its evidence does not bear the verdict.
+        """
+        told = self.redactor.redact_text(statement)
+        judgement = deciding.judgement_of(who, verdict, told)
+        prepared = self._prepare([_judgement_evidence(judgement)])
+        with self._write() as connection:
+            return deciding.decided(connection, run_id, who, judgement, prepared, self._clock())
+
+    def close_question(self, question_id: int, who: str, why: str) -> Question:
+        """Nobody wants to know any more: intake ties nothing to this Q now. Asked anew, it is OPEN."""
+        with self._write() as connection:
+            question = writing.get_question(connection, question_id)
+            if question.state != QuestionState.CLOSED:
+                change = Change(at=self._clock(), who=who, why=why)
+                writing.move_question(connection, question, QuestionState.CLOSED, change)
+            return writing.get_question(connection, question_id)
+
+    def reconcile(self) -> list[Waiting]:
+        """Bring on whatever can be brought on without a person, and list what waits.
+
+        Receipts whose intake failed, was cut off, or whose context came; RUNs that nobody holds any more: to
+        STALE, then SUPERSEDED by a new one that waits for a worker. Doing it again, or twice at once, changes
+        nothing more.
+        """
+        with self._read() as connection:
+            receipts = reconciling.receipts_due(connection, self._clock())
+            runs = reconciling.runs_due(connection, self._clock())
+        for receipt_id in receipts:
+            if self.settle(receipt_id).state in SETTLED:
+                self._settle_beside(self.receipt(receipt_id))
+        for run_id in runs:
+            with self._write() as connection:
+                reconciling.requeued(connection, run_id, self._clock())
+        return self.waiting()
+
+    def waiting(self) -> list[Waiting]:
+        """What is not settled, and why: messages, and RUNs that nobody carries out."""
+        with self._read() as connection:
+            return reconciling.waiting(connection, self._clock())
 
     def ask(self, question: NewQuestion, *, who: str = writing.TOWER) -> Question:
         """The Q of this key, made where there is none."""
@@ -266,6 +406,62 @@ class Tower:
         if small or item.kind in PROVING:
             return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
         return Prepared(item=item, digest=self.blobs.write(data), size=len(data), body=None)
+
+    def _redacted(self, message: Message) -> Message:
+        """The message without secrets, in its text and wherever else it is kept."""
+        plain = self.redactor.redact_text
+        return structs.replace(
+            message,
+            text=plain(message.text),
+            summary=plain(message.summary or ""),
+            reference=message.reference and plain(message.reference),
+            thread=message.thread and plain(message.thread),
+        )
+
+    def _kept(self, file: Attached) -> receiving.Kept:
+        data = self.redactor.redact(file.data, file.media_type)
+        small = len(data) <= INLINE_LIMIT
+        digest = sha256(data).hexdigest() if small else self.blobs.write(data)
+        body = data if small else None
+        return receiving.Kept(
+            name=file.name, media_type=file.media_type, digest=digest, size=len(data), body=body
+        )
+
+    def _understood(self, receipt: Receipt) -> Receipt:
+        """The receipt as intake decided; decided anew where something changed while it did."""
+        for _ in range(LOOKS):
+            with self._read() as connection:
+                context = settling.context_of(connection, receipt)
+            decision = decide(context.message, context.questions, model=self._model)
+            with self._write() as connection:
+                change = Change(at=self._clock(), who="intake", why=decision.reason or decision.step)
+                after = settling.applied(connection, context, decision, change)
+            if after is not None:
+                return after
+            receipt = self.receipt(receipt.id)
+            if receipt.state in SETTLED:
+                return receipt
+        return receipt  # others are at it; what they leave undone `reconcile` brings on
+
+    def _failed(self, receipt: Receipt, error: Exception) -> Receipt:
+        told = self.redactor.redact_text(f"{type(error).__name__}: {error}")[:ERROR_LIMIT]
+        try:
+            with self._write() as connection:
+                change = Change(at=self._clock(), who="intake", why=f"it failed: {told}")
+                after = settling.failed(connection, receipt, told, change, self._jitter())
+            return after or self.receipt(receipt.id)
+        except TowerUnavailable:  # then it stays as it was committed, and `reconcile` finds it
+            return receipt
+
+    def _settle_beside(self, receipt: Receipt) -> None:
+        """Messages of the same thread that waited may be understood now."""
+        try:
+            with self._read() as connection:
+                pending = settling.pending_beside(connection, receipt)
+        except TowerUnavailable:  # `reconcile` finds them
+            return
+        for receipt_id in pending:
+            self.settle(receipt_id)
 
     def _end(self, run_id: int, owner: str, words: str, to: State, **values: object) -> Run:
         told = self.redactor.redact_text(words)

@@ -42,6 +42,7 @@ __all__ = [
 
 # Built once: making a statement costs more than running it.
 _QUESTION = select(tables.question).where(tables.question.c.id == bindparam("question_id"))
+_QUESTION_LOCKED = _QUESTION.with_for_update()  # SQLite has one writer at a time, and ignores it
 _RUN = select(tables.run).where(tables.run.c.id == bindparam("run_id"))
 _LAST_SEQ = select(func.max(tables.evidence.c.seq)).where(tables.evidence.c.run_id == bindparam("run_id"))
 
@@ -91,9 +92,10 @@ def evidence_of_cause(cause: Cause) -> NewEvidence:
     )
 
 
-def get_question(connection: Connection, question_id: int) -> Question:
-    """The Q with this number."""
-    row = connection.execute(_QUESTION, {"question_id": question_id}).mappings().first()
+def get_question(connection: Connection, question_id: int, *, lock: bool = False) -> Question:
+    """The Q with this number; with `lock`, nobody else reserves a RUN of it until the transaction's end."""
+    statement = _QUESTION_LOCKED if lock else _QUESTION
+    row = connection.execute(statement, {"question_id": question_id}).mappings().first()
     if row is None:
         raise NoSuchRecord(f"there is no Q-{question_id} in this tower: look at `bughunt report`, or at --db")
     return question_from(row)
@@ -117,10 +119,11 @@ def put_question(connection: Connection, key: NewQuestion, change: Change) -> Qu
         plan = msgspec.json.encode(key.plan).decode()
         values = {"plan": plan, "drill": int(bool(key.plan)), "text": key.question, "created_at": change.at}
         connection.execute(insert(table).values(**columns, **values, **first(QuestionState.OPEN, change)))
-    elif row["text"] != key.question:
+        return question_from(connection.execute(select(table).where(where)).mappings().one())
+    if row["state"] == QuestionState.CLOSED:
+        move_question(connection, question_from(row), QuestionState.OPEN, change)
+    if row["text"] != key.question:
         connection.execute(update(table).where(where).values(text=key.question))
-    else:
-        return question_from(row)
     return question_from(connection.execute(select(table).where(where)).mappings().one())
 
 
@@ -142,7 +145,7 @@ def reserve(connection: Connection, request: RunRequest, now: datetime, lease_un
 
     Who may carry it out is decided by `start`: its owner, once.
     """
-    project = get_question(connection, request.question).key.project
+    project = get_question(connection, request.question, lock=True).key.project
     known = _with_key(connection, request, project)
     if known is not None:
         return known

@@ -40,6 +40,7 @@ class Part(Struct, frozen=True, kw_only=True):
     text: str
     links: tuple[int, ...] = ()
     relation: Relation | None = None
+    target: str | None = None
 
 
 class Decision(Struct, frozen=True, kw_only=True):
