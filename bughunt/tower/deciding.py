@@ -78,7 +78,7 @@ def decided(
     evidence: Sequence[writing.Prepared],
     now: datetime,
 ) -> Run:
-    """The decision as a RUN that cites the one it decides. Said again in the same words, it is the same RUN."""
+    """The decision, as a RUN that cites the one it decides. In the same words again, it is the same RUN."""
     cited = writing.get_run(connection, run_id)
     if cited.state not in TERMINAL:
         raise UsageError(f"RUN-{run_id} is {cited.state}: wait for its end, then decide.")

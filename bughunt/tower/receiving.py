@@ -64,9 +64,8 @@ def checked(message: Message) -> Message:
             f"The key {message.key[:50]!r} is none: 1 to 200 visible ASCII signs without spaces."
         )
     if message.occurred_at.utcoffset() is None:
-        raise MessageRefused(
-            f"{message.occurred_at.isoformat()} has no time zone: write {message.occurred_at.isoformat()}Z for UTC."
-        )
+        told = message.occurred_at.isoformat()
+        raise MessageRefused(f"{told} has no time zone: write {told}Z for UTC.")
     if len(message.attachments) > FILES_LIMIT:
         raise MessageRefused(f"{len(message.attachments)} attachments: a message may have {FILES_LIMIT}.")
     return structs.replace(

@@ -1,11 +1,12 @@
-"""The second transaction of a message: what intake knows of the tower, and what its decision changes there."""
+"""The second transaction of a message: what intake knows of the tower, and what its decision changes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct, structs
@@ -21,7 +22,7 @@ from bughunt.tower.states import SETTLED, QuestionState, ReceiptState
 from bughunt.tower.transitions import Change, move
 from bughunt.tower.values import NewQuestion, Receipt, Related
 
-__all__ = ["Context", "applied", "context_of", "failed", "get_receipt", "pending_beside"]
+__all__ = ["Context", "Intake", "applied", "context_of", "failed", "get_receipt", "pending_beside"]
 
 QUESTIONS_LIMIT = 1000
 """Open questions that a message is compared with: those that changed last, and those that it names."""
@@ -39,6 +40,9 @@ BACKOFF = timedelta(seconds=30)
 """Until the second attempt; each further one waits twice as long, an hour at most."""
 
 _NAMED = re.compile(r"(Q|RUN|R)-(\d{1,18})", re.ASCII | re.IGNORECASE)
+
+Intake: TypeAlias = Callable[[Incoming, Sequence[OpenQuestion]], Decision]
+"""What decides how a message relates to the open questions; may raise whatever it wants."""
 
 UNNAMED_TARGET = "unnamed"
 """The target of a Q whose message named none."""
@@ -173,7 +177,7 @@ def pending_beside(connection: Connection, receipt: Receipt) -> list[int]:
 
 
 def applied(connection: Connection, context: Context, decision: Decision, change: Change) -> Receipt | None:
-    """The receipt after this decision; None: somebody else has looked at it meanwhile, or the context changed.
+    """The receipt after this decision; None: somebody else looked at it meanwhile, or the context changed.
 
     Raises BrokenInvariant where the decision names a Q that the context does not have.
     """
@@ -248,7 +252,7 @@ def _parts_of(decision: Decision) -> tuple[Part, ...]:
 def _related(
     connection: Connection, context: Context, place: tuple[int, int], part: Part, change: Change
 ) -> list[Related]:
-    number, parts = place
+    number, _ = place
     if part.relation is None:
         return []
     if part.relation is Relation.NEW_Q:

@@ -288,7 +288,8 @@ receipt = Table(
     UniqueConstraint("project", "idempotency_key", name="RECEIPT_KEY_IS_UNIQUE"),
     _check(
         "RECEIPT_IS_MALFORMED",
-        "id > 0 AND attempts >= 0 AND failures >= 0 AND text <> '' AND idempotency_key <> '' AND source <> ''",
+        "id > 0 AND attempts >= 0 AND failures >= 0",
+        "text <> '' AND idempotency_key <> '' AND source <> ''",
         _one_of("state", ReceiptState),
         _or_null("relation", _one_of("relation", Relation)),
         _or_null("confidence", "confidence BETWEEN 0 AND 1"),

@@ -22,11 +22,12 @@ from bughunt.exceptions import (
 )
 from bughunt.tower import activity, deciding, reading, receiving, reconciling, settling, tables, writing
 from bughunt.tower.blobs import Blobs
-from bughunt.tower.intake import Decision, IntakeModel, decide
+from bughunt.tower.intake import Decision, decide
 from bughunt.tower.opening import open_engine, place_of
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.refusals import translated
 from bughunt.tower.rows import run_from
+from bughunt.tower.settling import Intake
 from bughunt.tower.states import LIVE, SETTLED, QuestionState
 from bughunt.tower.transitions import Change
 from bughunt.tower.values import (
@@ -84,7 +85,7 @@ class Tower:
         clock: Callable[[], datetime] = now_utc,
         lease: timedelta = timedelta(seconds=30),
         redactor: Redactor | None = None,
-        model: IntakeModel | None = None,
+        intake: Intake = decide,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.place = place
@@ -93,7 +94,7 @@ class Tower:
         self._engine = engine
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
         self._clock = clock
-        self._model = model
+        self._intake = intake
         self._jitter = jitter
         self.lease = lease
 
@@ -105,14 +106,14 @@ class Tower:
         clock: Callable[[], datetime] = now_utc,
         lease: timedelta = timedelta(seconds=30),
         redactor: Redactor | None = None,
-        model: IntakeModel | None = None,
+        intake: Intake = decide,
     ) -> Tower:
         """Open the tower at `sqlite:///path`, made or brought up to date where needed.
 
-        `model` is asked about the messages of which the intake's own rules cannot tell what they mean.
+        `intake` tells what messages mean; with a model, it is `functools.partial(decide, model=...)`.
         """
         place = place_of(url)
-        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor, model=model)
+        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor, intake=intake)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -432,7 +433,7 @@ class Tower:
         for _ in range(LOOKS):
             with self._read() as connection:
                 context = settling.context_of(connection, receipt)
-            decision = decide(context.message, context.questions, model=self._model)
+            decision = self._intake(context.message, context.questions)
             with self._write() as connection:
                 change = Change(at=self._clock(), who="intake", why=decision.reason or decision.step)
                 after = settling.applied(connection, context, decision, change)

@@ -12,7 +12,7 @@ __all__ = ["install", "remove", "statements"]
 
 
 def remove(connection: Connection) -> None:
-    """Take all guards out, within the transaction of a migration that installs the present ones at its end."""
+    """Take all guards out, within a migration's transaction: it installs the present ones at its end."""
     for kind in ("TRIGGER", "VIEW"):
         names = connection.exec_driver_sql(
             f"SELECT name FROM sqlite_master WHERE type = '{kind.lower()}'"  # noqa: S608  # one of two words

@@ -87,7 +87,8 @@ def _receipt() -> None:
         *_moved(),
         sa.UniqueConstraint("project", "idempotency_key", name="RECEIPT_KEY_IS_UNIQUE"),
         sa.CheckConstraint(
-            "id > 0 AND attempts >= 0 AND failures >= 0 AND text <> '' AND idempotency_key <> '' AND source <> ''"
+            "id > 0 AND attempts >= 0 AND failures >= 0"
+            " AND text <> '' AND idempotency_key <> '' AND source <> ''"
             " AND state IN ('RECEIVED', 'PENDING_CONTEXT', 'FAILED_RETRYABLE', 'PARTIAL', 'APPLIED',"
             " 'IGNORED')"
             f" AND (relation IS NULL OR relation IN {RELATIONS})"
@@ -242,8 +243,8 @@ def _tell_history() -> None:
     op.execute(
         f"INSERT INTO event (kind, seq, question_id, at, who, from_state, to_state, why)"
         f" SELECT 'question', 2, id,"
-        f" COALESCE((SELECT MIN(terminal_at) FROM run WHERE question_id = question.id AND run.state = 'DONE'),"
-        f" created_at), 'tower', 'OPEN', state, '{WHY}' FROM question WHERE state <> 'OPEN'"
+        f" COALESCE((SELECT MIN(terminal_at) FROM run WHERE question_id = question.id AND state = 'DONE'),"
+        f" question.created_at), 'tower', 'OPEN', state, '{WHY}' FROM question WHERE state <> 'OPEN'"
     )
     for table in ("run", "question"):
         last = f"FROM event WHERE kind = '{table}' AND {table}_id = {table}.id"
