@@ -7,6 +7,7 @@ from bughunt.tower.redaction import Redactor
 from bughunt.tower.tower import Tower, now_utc
 from bughunt.tower.values import (
     Attached,
+    Attachment,
     Evidence,
     EvidenceKind,
     InvestigationView,
@@ -25,6 +26,7 @@ from bughunt.tower.writing import evidence_of_cause, evidence_of_load
 
 __all__ = [
     "Attached",
+    "Attachment",
     "Decision",
     "Evidence",
     "EvidenceKind",

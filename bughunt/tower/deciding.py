@@ -9,7 +9,7 @@ from hashlib import sha256
 from msgspec import structs
 from sqlalchemy import Connection
 
-from bughunt.exceptions import RunDoneRequiresVerifiedLanding, UsageError
+from bughunt.exceptions import UsageError
 from bughunt.tower import settling, writing
 from bughunt.tower.intake import Decision, Part, Relation
 from bughunt.tower.legible import is_readable, storable
@@ -19,7 +19,7 @@ from bughunt.tower.values import Receipt, Run, RunRequest, SecondParty
 from bughunt.verdict.judgement import Judgement, Level, State, Verdict
 from bughunt.verdict.rules import RULES_VERSION
 
-__all__ = ["PERSON", "decided", "judgement_of", "resolved"]
+__all__ = ["PERSON", "decided", "judgement_of", "not_borne", "resolved"]
 
 PERSON = "person"
 """The agent of a RUN that is a person's decision, and the step of a receipt that a person settled."""
@@ -47,7 +47,8 @@ def _of_all_parts(receipt: Receipt, said: Decision) -> Decision:
     if receipt.parts is None:
         return said
     part = Part(text="", links=said.links, relation=said.relation, target=said.target)
-    parts = (part,) * receipt.parts
+    tied = {related.part: Part(text="") for related in receipt.relations}
+    parts = tuple(tied.get(number, part) for number in range(1, receipt.parts + 1))
     return structs.replace(said, relation=Relation.SPLIT_TO_N_Q, links=(), parts=parts)
 
 
@@ -100,13 +101,13 @@ def decided(
     run = writing.move(connection, run, State.RUNNING, change, started_at=now)
     writing.add(connection, run.id, evidence, now)
     run = writing.move(connection, run, State.VERIFYING, change)
-    try:
-        return _done(connection, run, judgement, now)
-    except RunDoneRequiresVerifiedLanding as refused:
-        needed = "load that held" if judgement.verdict is Verdict.PASS else "network record"
-        raise UsageError(
-            f"RUN-{run_id} has no {needed}, so nobody can say {judgement.verdict} of it: run it again."
-        ) from refused
+    return _done(connection, run, judgement, now)
+
+
+def not_borne(run_id: int, verdict: Verdict) -> UsageError:
+    """What a person is told whose decision the gate refuses."""
+    needed = "load that held" if verdict is Verdict.PASS else "network record"
+    return UsageError(f"RUN-{run_id} has no {needed}, so nobody can say {verdict} of it: run it again.")
 
 
 def _key(run_id: int, judgement: Judgement) -> str:

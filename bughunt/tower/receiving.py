@@ -12,15 +12,27 @@ import msgspec
 from msgspec import Struct, structs
 from sqlalchemy import Connection, insert, select
 
-from bughunt.exceptions import MessageRefused, ReceiptKeyReused
+from bughunt.exceptions import MessageRefused, NoSuchRecord, ReceiptKeyReused
 from bughunt.tower import tables
 from bughunt.tower.legible import is_readable, storable
 from bughunt.tower.rows import receipt_from
 from bughunt.tower.states import ReceiptState
 from bughunt.tower.transitions import Change, first
-from bughunt.tower.values import Attached, Message, Receipt
+from bughunt.tower.values import Attached, Attachment, Message, Receipt
 
-__all__ = ["TEXT_LIMIT", "Kept", "checked", "digest_of", "known", "put"]
+__all__ = [
+    "FILES_LIMIT",
+    "FILE_LIMIT",
+    "TEXT_LIMIT",
+    "Kept",
+    "attachment_body",
+    "attachments",
+    "checked",
+    "digest_of",
+    "known",
+    "put",
+    "relations_of",
+]
 
 TEXT_LIMIT = 256 * 1024
 """Bytes of UTF-8 that a message's text may have."""
@@ -186,3 +198,21 @@ def relations_of(connection: Connection, receipt_id: int) -> Sequence[Any]:  # A
     table = tables.relation
     statement = select(table).where(table.c.receipt_id == receipt_id).order_by(table.c.part, table.c.id)
     return connection.execute(statement).mappings().all()
+
+
+def attachments(connection: Connection, receipt_id: int) -> list[Attachment]:
+    """The files of this receipt, in the order in which they came."""
+    table = tables.attachment
+    columns = (table.c.seq, table.c.name, table.c.media_type, table.c.digest, table.c.size)
+    statement = select(*columns).where(table.c.receipt_id == receipt_id).order_by(table.c.seq)
+    return [Attachment(receipt=receipt_id, **row) for row in connection.execute(statement).mappings()]
+
+
+def attachment_body(connection: Connection, file: Attachment) -> bytes | None:
+    """The body in this file's row; None: its bytes are a blob."""
+    table = tables.attachment
+    known = (table.c.receipt_id == file.receipt, table.c.seq == file.seq, table.c.digest == file.digest)
+    row = connection.execute(select(table.c.body).where(*known)).first()
+    if row is None:
+        raise NoSuchRecord(f"this tower holds no file {file.seq} of R-{file.receipt} like that")
+    return None if row.body is None else bytes(row.body)

@@ -253,7 +253,7 @@ def _related(
     connection: Connection, context: Context, place: tuple[int, int], part: Part, change: Change
 ) -> list[Related]:
     number, _ = place
-    if part.relation is None:
+    if part.relation is None or part.relation is Relation.IGNORE:
         return []
     if part.relation is Relation.NEW_Q:
         question = _new_question(connection, context, place, part, change)
@@ -290,8 +290,11 @@ def _state_after(
         return ReceiptState.IGNORED, None
     if not tied:
         return ReceiptState.PENDING_CONTEXT, None
-    parts = receipt.parts or len(_parts_of(decision))
-    whole = len({related.part for related in tied}) == parts
+    told, having = _parts_of(decision), {related.part for related in tied}
+    parts = receipt.parts or len(told)
+    if len(told) == parts:  # those that mean nothing are none
+        parts -= sum(part.relation is Relation.IGNORE for part in told)
+    whole = len(having) == parts
     return (ReceiptState.APPLIED if whole else ReceiptState.PARTIAL), parts
 
 

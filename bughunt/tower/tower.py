@@ -17,6 +17,7 @@ from bughunt.exceptions import (
     EvidenceDamaged,
     NoSuchRecord,
     ReceiptKeyIsUnique,
+    RunDoneRequiresVerifiedLanding,
     TowerUnavailable,
     UsageError,
 )
@@ -32,6 +33,7 @@ from bughunt.tower.states import LIVE, SETTLED, QuestionState
 from bughunt.tower.transitions import Change
 from bughunt.tower.values import (
     Attached,
+    Attachment,
     EventKind,
     Evidence,
     EvidenceKind,
@@ -187,6 +189,18 @@ class Tower:
         with self._read() as connection:
             return settling.get_receipt(connection, receipt_id)
 
+    def attachments(self, receipt_id: int) -> list[Attachment]:
+        """The files that came with this message."""
+        with self._read() as connection:
+            settling.get_receipt(connection, receipt_id)
+            return receiving.attachments(connection, receipt_id)
+
+    def attachment_bytes(self, file: Attachment) -> bytes:
+        """The stored bytes of a file, if they are still what was written."""
+        with self._read() as connection:
+            body = receiving.attachment_body(connection, file)
+        return self._bytes(file.digest, body, f"file {file.seq} of R-{file.receipt}")
+
     def decide(self, run_id: int, who: str, verdict: Verdict, statement: str) -> Run:
         """A person's decision about a RUN that is over: a RUN of its own that cites it, DONE with E5.
 
@@ -195,8 +209,11 @@ class Tower:
         told = self.redactor.redact_text(statement)
         judgement = deciding.judgement_of(who, verdict, told)
         prepared = self._prepare([_judgement_evidence(judgement)])
-        with self._write() as connection:
-            return deciding.decided(connection, run_id, who, judgement, prepared, self._clock())
+        try:
+            with self._write() as connection:
+                return deciding.decided(connection, run_id, who, judgement, prepared, self._clock())
+        except RunDoneRequiresVerifiedLanding as refused:
+            raise deciding.not_borne(run_id, verdict) from refused
 
     def close_question(self, question_id: int, who: str, why: str) -> Question:
         """Nobody wants to know any more: intake ties nothing to this Q now. Asked anew, it is OPEN."""
@@ -390,10 +407,12 @@ class Tower:
         return self._checked(evidence, body)
 
     def _checked(self, evidence: Evidence, body: bytes | None) -> bytes:
+        return self._bytes(evidence.digest, body, f"evidence {evidence.seq} of RUN-{evidence.run}")
+
+    def _bytes(self, digest: str, body: bytes | None, where: str) -> bytes:
         if body is None:
-            return self.blobs.read(evidence.digest)
-        if sha256(body).hexdigest() != evidence.digest:
-            where = f"evidence {evidence.seq} of RUN-{evidence.run}"
+            return self.blobs.read(digest)
+        if sha256(body).hexdigest() != digest:
             raise EvidenceDamaged(f"{where} was changed in {self.place} after it was written: restore a copy")
         return body
 

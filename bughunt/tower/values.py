@@ -14,6 +14,7 @@ from bughunt.verdict.record import LoadRecord
 
 __all__ = [
     "Attached",
+    "Attachment",
     "EventKind",
     "Evidence",
     "EvidenceKind",
@@ -242,6 +243,20 @@ class Attached(Struct, frozen=True, kw_only=True):
     name: str
     data: bytes
     media_type: str = "application/octet-stream"
+
+
+class Attachment(Struct, frozen=True, kw_only=True):
+    """A stored file that came with a message."""
+
+    receipt: int
+    seq: int
+    """From 1, within the message."""
+    name: str
+    media_type: str
+    digest: str
+    """SHA-256 of what is stored, hex."""
+    size: int
+    """Bytes."""
 
 
 class Message(Struct, frozen=True, kw_only=True):

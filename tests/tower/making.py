@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from bughunt.tower import (
     EvidenceKind,
+    Message,
     NewEvidence,
     NewQuestion,
     Question,
@@ -54,6 +55,11 @@ def a_question(charter: str = "cart.py::total", **values: object) -> NewQuestion
 
 def a_drill() -> NewQuestion:
     return a_question(plan=PLAN, plan_fingerprint="f00d")
+
+
+def a_message(text: str = "Is the total right on staging?", **values: object) -> Message:
+    defaults = {"project": "shop", "source": "chat", "key": "k-1", "text": text, "occurred_at": BEGAN}
+    return Message(**(defaults | values))  # type: ignore[arg-type]  # values by name
 
 
 def a_request(question: Question, **values: object) -> RunRequest:

@@ -77,10 +77,19 @@ class TestReserving:
         assert (run.state, run.owner, run.build, run.created_at) == (State.QUEUED, ME, "41", clock.now)
         assert (run.lease_until - clock.now).total_seconds() == 30
 
-    def test_a_waiting_run_that_is_held_is_left_alone(self, tower: Tower) -> None:
-        """Its owner may be about to start it, in another task of the same process too."""
+    @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.VERIFYING])
+    def test_a_run_that_is_held_is_used_by_all_who_ask_the_same(self, tower: Tower, state: State) -> None:
+        """And stays its owner's: who asks later waits for its answer."""
         request = a_request(tower.ask(a_question()))
-        assert tower.reserve(request).id != tower.reserve(request).id
+        run = tower.reserve(request)
+        if state is not State.QUEUED:
+            run = tower.start(run.id, ME)
+        if state is State.VERIFYING:
+            run = tower.verify(run.id, ME)
+        assert tower.reserve(request) == run
+        assert tower.reserve(a_request(tower.question(run.question), owner=OTHER)) == run
+        with pytest.raises(RunTaken):
+            tower.start(run.id, OTHER)
 
     @pytest.mark.parametrize("other", [{"build": "42"}, {"agent": "naive"}, {"rules_version": 2}], ids=str)
     def test_another_attempt_is_another_run(
@@ -98,9 +107,17 @@ class TestReserving:
         taken = tower.reserve(a_request(question, owner=OTHER))
         assert (taken.id, taken.owner) == (run.id, OTHER)
 
-    def test_a_run_that_began_is_not_used_again(self, tower: Tower) -> None:
-        run = begun(tower)
+    def test_a_run_that_is_over_is_not_used_again(self, tower: Tower) -> None:
+        run = finished(tower, begun(tower))
         assert tower.reserve(a_request(tower.question(run.question))).id != run.id
+
+    def test_a_run_that_began_and_that_nobody_holds_is_replaced(self, tower: Tower, clock: Clock) -> None:
+        run = begun(tower)
+        clock.passes(31)
+        successor = tower.reserve(a_request(tower.question(run.question), owner=OTHER))
+        replaced = tower.run(run.id)
+        assert (successor.id != run.id, successor.owner) == (True, OTHER)
+        assert (replaced.state, replaced.superseded_by) == (State.SUPERSEDED, successor.id)
 
     def test_the_same_idempotency_key_is_the_same_run(self, tower: Tower) -> None:
         run = begun(tower, idempotency_key="nightly 7")
