@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bughunt import __version__
-from bughunt.commands import investigating, judging, machine, records
+from bughunt.commands import investigating, judging, machine, messages, records
 from bughunt.commands.gate import gate_command
 from bughunt.commands.output import people
 from bughunt.exceptions import BughuntError, UsageError
@@ -27,6 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+tower = typer.Typer(help="Messages, decisions, and how the tower is.", no_args_is_help=True)
 bench = typer.Typer(help="Measure what bughunt costs.", no_args_is_help=True)
 
 app.command("run")(investigating.run_command)
@@ -36,6 +37,13 @@ app.command("show")(records.show_command)
 app.command("report")(records.report_command)
 app.command("rejudge")(judging.rejudge_command)
 app.add_typer(judging.corpus, name="corpus")
+app.add_typer(tower, name="tower")
+tower.command("receive")(messages.receive_command)
+tower.command("resolve")(messages.resolve_command)
+tower.command("decide")(messages.decide_command)
+tower.command("close")(messages.close_command)
+tower.command("reconcile")(messages.reconcile_command)
+tower.command("waiting")(messages.waiting_command)
 app.command("doctor")(machine.doctor_command)
 app.add_typer(bench, name="bench")
 bench.command("overhead")(machine.overhead_command)
@@ -63,6 +71,11 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Print the vers
     if version:
         typer.echo(f"bughunt {__version__}")
         raise typer.Exit
+
+
+@tower.callback()
+def _tower() -> None:
+    """Messages, decisions, and how the tower is."""
 
 
 @bench.callback()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rich.console import Console
@@ -13,14 +14,19 @@ from rich.table import Table
 from bughunt.doctor import Finding
 from bughunt.exceptions import BughuntError, EvidenceNotWritten
 from bughunt.reports import FORMATS, DemoTable, render
-from bughunt.tower import EvidenceKind, InvestigationView, Tower
+from bughunt.tower import Attachment, EvidenceKind, InvestigationView, Receipt, Tower, Waiting
 
 __all__ = [
     "check_folder",
     "one_line",
+    "receipt_line",
     "save_evidence",
+    "save_files",
     "show_findings",
+    "show_receipt",
     "show_record",
+    "visible",
+    "waiting_table",
     "write_file",
     "write_report",
 ]
@@ -56,6 +62,17 @@ def save_evidence(
             file = folder / f"{view.name}-{name}"
             write_file(file, tower.evidence_bytes(evidence))
             written.append(file)
+    return written
+
+
+def save_files(receipt: Receipt, files: Sequence[Attachment], tower: Tower, folder: Path) -> list[Path]:
+    """Write the files that came with a message; returns them."""
+    written = []
+    for file in files:
+        name = re.sub(r"[^\w.-]", "_", file.name, flags=re.ASCII)[-80:]  # whoever sent it chose the name
+        path = folder / f"{receipt.name}-{file.seq}-{name}"
+        write_file(path, tower.attachment_bytes(file))
+        written.append(path)
     return written
 
 
@@ -99,6 +116,69 @@ def show_record(view: InvestigationView, console: Console) -> None:
     for label, value in _facts(view):
         console.print(f"[dim]{label:>9}[/] {escape(value)}", highlight=False, soft_wrap=True)
     console.print(_evidence_table(view))
+
+
+_PICTURES = {
+    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"},
+    **dict.fromkeys(range(127, 160), 0xFFFD),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
+}
+
+
+def visible(text: str) -> str:
+    """Text that others wrote, for a terminal: nothing in it steers that or turns its direction."""
+    return text.translate(_PICTURES)
+
+
+def receipt_line(receipt: Receipt) -> str:
+    """What became of a message, in one line."""
+    told = f"{receipt.name} {receipt.state}"
+    if receipt.relation is not None:
+        told += f": {receipt.relation}"
+    if receipt.relations:
+        told += " of " + ", ".join(f"Q-{related.question}" for related in receipt.relations)
+    why = receipt.error or receipt.reason
+    return visible(f"{told} ({why})" if why else told)
+
+
+def show_receipt(receipt: Receipt, files: Sequence[Attachment], console: Console) -> None:
+    """One message with what became of it."""
+    console.print(f"[bold]{receipt.name}[/] {escape(visible(receipt.summary))}", highlight=False)
+    console.print(escape(receipt_line(receipt)), highlight=False, soft_wrap=True)
+    facts = [
+        ("project", receipt.project),
+        ("source", receipt.source),
+        ("key", receipt.key),
+        ("said", f"{receipt.occurred_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("received", f"{receipt.received_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("reference", receipt.reference or ""),
+        ("thread", receipt.thread or ""),
+        ("decided by", receipt.step or ""),
+        ("certain", "" if receipt.confidence is None else f"{receipt.confidence:.2f}"),
+        ("attempts", str(receipt.attempts)),
+        ("again at", f"{receipt.next_attempt_at:%Y-%m-%d %H:%M:%S} UTC" if receipt.next_attempt_at else ""),
+        *(("file", f"{file.name} ({file.size:,} bytes)") for file in files),
+        ("text", receipt.text),
+    ]
+    for label, value in facts:
+        if value:
+            console.print(f"[dim]{label:>10}[/] {escape(visible(value))}", highlight=False, soft_wrap=True)
+
+
+def waiting_table(found: Sequence[Waiting], now: datetime) -> Table:
+    """What is not settled, the oldest first."""
+    table = Table("what", "state", "since", "for", "why", box=None, header_style="dim")
+    for item in found:
+        whom = "a person" if item.needs_person else "bughunt"
+        table.add_row(item.name, item.state, _age(now - item.since), whom, escape(visible(item.reason)))
+    return table
+
+
+def _age(past: timedelta) -> str:
+    minutes = max(0, int(past.total_seconds() // 60))
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
 
 
 def _facts(view: InvestigationView) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 from rich.console import Console
 
 from bughunt.commands.opening import open_tower
@@ -16,22 +17,26 @@ from bughunt.commands.output import people, print_json
 from bughunt.exceptions import UsageError
 from bughunt.reports import FORMATS, render, runs_json
 from bughunt.settings import load_settings
-from bughunt.showing import save_evidence, show_record, write_file
+from bughunt.showing import save_evidence, save_files, show_receipt, show_record, write_file
+from bughunt.tower import Tower
 
 __all__ = ["report_command", "show_command"]
 
 
 def show_command(
-    record: Annotated[str, typer.Argument(metavar="Q-n|RUN-n", help="Which question or run.")],
+    record: Annotated[str, typer.Argument(metavar="Q-n|RUN-n|R-n", help="Which question, run or message.")],
     db: Db = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="DIR", help="Write its evidence there.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the record of one question or run, with its evidence."""
-    kind, number = record_name(record)
+    """Show the record of one question, run or message, with its evidence."""
+    kind, number = record_name(record, ("Q", "RUN", "R"))
     with closing(open_tower(load_settings(), db, must_exist=True)) as tower:
+        if kind == "R":
+            _show_message(tower, number, save=save, as_json=as_json)
+            return
         views = tower.views(question=number) if kind == "Q" else [tower.view(number)]
         if as_json:
             print_json(runs_json(views))
@@ -43,6 +48,17 @@ def show_command(
             show_record(view, out)
             for file in save_evidence(view, tower, save) if save else ():
                 out.print(str(file), highlight=False, soft_wrap=True)
+
+
+def _show_message(tower: Tower, number: int, *, save: Path | None, as_json: bool) -> None:
+    receipt, files = tower.receipt(number), tower.attachments(number)
+    if as_json:
+        print_json({**structs.asdict(receipt), "files": files})
+        return
+    out = Console()
+    show_receipt(receipt, files, out)
+    for file in save_files(receipt, files, tower, save) if save else ():
+        out.print(str(file), highlight=False, soft_wrap=True)
 
 
 def report_command(
