@@ -4,7 +4,9 @@ BughuntError
 ├── UsageError             the caller's mistake: exit code 2
 │   ├── SettingsError      bughunt.toml, the environment or a flag
 │   ├── CharterError       a charter file or a charter in it
-│   ├── NoSuchRecord       a Q or RUN that the tower does not hold (a LookupError too)
+│   ├── MessageRefused     a message that cannot be received as it is
+│   ├── ReceiptKeyReused   its key belongs to another text
+│   └── NoSuchRecord       a Q, RUN or message that the tower does not hold (a LookupError too)
 ├── EnvironmentFailure     the machine does not allow what we need: exit code 4
 │   ├── BrowserMissing     no browser to start
 │   └── TowerUnavailable   the database cannot be opened or written
@@ -16,7 +18,7 @@ BughuntError
     └── one for each code of tower/guards (tower/refusals.py pairs them):
         QuestionKeyIsUnique
         QuestionIdentityIsFixed
-        QuestionHasRuns
+        QuestionIsNeverDeleted
         QuestionAnswerRequiresDoneRun
         QuestionIsMalformed
         RunWithoutQuestion
@@ -32,7 +34,27 @@ BughuntError
         RunTerminalRequiresTime
         RunVerdictRefused
         RunSupersededByNoSuccessor
+        RunCitesAnotherQuestion
         RunIsMalformed
+        MoveUnattributed
+        EventIsForged
+        EventIsImmutable
+        EventWithoutSubject
+        EventIsMalformed
+        ReceiptKeyIsUnique
+        ReceiptIsNeverDeleted
+        ReceiptIdentityIsFixed
+        ReceiptIsSettled
+        ReceiptTransitionRefused
+        ReceiptSettledRequiresRelation
+        ReceiptIsMalformed
+        RelationWithoutReceipt
+        RelationWithoutQuestion
+        RelationIsImmutable
+        RelationIsMalformed
+        AttachmentWithoutReceipt
+        AttachmentIsImmutable
+        AttachmentIsMalformed
         EvidenceWithoutRun
         EvidenceAfterTerminal
         EvidenceIsImmutable
@@ -51,11 +73,18 @@ Every message says what to do next.
 from __future__ import annotations
 
 __all__ = [
+    "AttachmentIsImmutable",
+    "AttachmentIsMalformed",
+    "AttachmentWithoutReceipt",
     "BrokenInvariant",
     "BrowserMissing",
     "BughuntError",
     "CharterError",
     "EnvironmentFailure",
+    "EventIsForged",
+    "EventIsImmutable",
+    "EventIsMalformed",
+    "EventWithoutSubject",
     "EvidenceAfterTerminal",
     "EvidenceDamaged",
     "EvidenceIsImmutable",
@@ -64,13 +93,28 @@ __all__ = [
     "EvidenceNotWritten",
     "EvidenceSeqIsUnique",
     "EvidenceWithoutRun",
+    "MessageRefused",
+    "MoveUnattributed",
     "NewerSchema",
     "NoSuchRecord",
     "QuestionAnswerRequiresDoneRun",
-    "QuestionHasRuns",
     "QuestionIdentityIsFixed",
     "QuestionIsMalformed",
+    "QuestionIsNeverDeleted",
     "QuestionKeyIsUnique",
+    "ReceiptIdentityIsFixed",
+    "ReceiptIsMalformed",
+    "ReceiptIsNeverDeleted",
+    "ReceiptIsSettled",
+    "ReceiptKeyIsUnique",
+    "ReceiptKeyReused",
+    "ReceiptSettledRequiresRelation",
+    "ReceiptTransitionRefused",
+    "RelationIsImmutable",
+    "RelationIsMalformed",
+    "RelationWithoutQuestion",
+    "RelationWithoutReceipt",
+    "RunCitesAnotherQuestion",
     "RunDoneRequiresVerifiedLanding",
     "RunEnvErrorRequiresCause",
     "RunFailedRequiresReason",

@@ -22,7 +22,7 @@ LANDED = {
     "landed_at": AT,
     "landing_note": "seen in the target",
     "terminal_at": LATER,
-    "gate_version": 1,
+    "gate_version": 2,
 }
 BUG = LANDED | {"verdict": "BUG", "level": "E5"}
 ENV_ERROR = {
@@ -32,6 +32,10 @@ ENV_ERROR = {
     "level": "E3",
     "terminal_at": LATER,
 }
+
+
+MOVED = {"moves": 1, "moved_at": AT, "moved_by": "me", "moved_why": "because"}
+"""What a row in its first state says of that."""
 
 
 class Raw:
@@ -61,8 +65,85 @@ class Raw:
         return self.execute(f"{verb} INTO {table} ({columns}) VALUES ({marks})", values)
 
     def update(self, table: str, row: int, values: dict[str, object], verb: str = "UPDATE") -> None:
-        changes = ", ".join(f"{name} = :{name}" for name in values)
-        self.execute(f"{verb} {table} SET {changes} WHERE id = :row", {**values, "row": row})
+        told = {**self._attributed(table, row, values), **values}
+        changes = ", ".join(f"{name} = :{name}" for name in told)
+        self.execute(f"{verb} {table} SET {changes} WHERE id = :row", {**told, "row": row})
+
+    def _attributed(self, table: str, row: int, values: dict[str, object]) -> dict[str, object]:
+        """Who changes a state, when and why, where that is what happens."""
+        if "state" not in values:
+            return {}
+        [(state, moves)] = self.rows(f"SELECT state, moves FROM {table} WHERE id = :row", {"row": row})
+        if state == values["state"]:
+            return {}
+        assert isinstance(moves, int)
+        return MOVED | {"moves": moves + 1}
+
+    def receipt(self, key: str = "k-1", verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "project": "shop",
+            "source": "chat",
+            "idempotency_key": key,
+            "occurred_at": AT,
+            "received_at": AT,
+            "summary": "Is it right?",
+            "text": "Is it right?",
+            "text_digest": DIGEST,
+            "digest": DIGEST,
+            "state": "RECEIVED",
+            "attempts": 0,
+            "failures": 0,
+            **MOVED,
+        }
+        return self.insert("receipt", defaults | values, verb)
+
+    def relation(self, receipt: int, question: int, verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "receipt_id": receipt,
+            "part": 1,
+            "question_id": question,
+            "relation": "LINK_EXISTING_Q",
+            "at": AT,
+            "who": "intake",
+        }
+        return self.insert("relation", defaults | values, verb)
+
+    def attachment(self, receipt: int, verb: str = "INSERT", **values: object) -> int:
+        defaults: dict[str, object] = {
+            "receipt_id": receipt,
+            "seq": 1,
+            "name": "a.har",
+            "media_type": "application/json",
+            "digest": DIGEST,
+            "size": 3,
+            "body": b"abc",
+        }
+        return self.insert("attachment", defaults | values, verb)
+
+    def event(self, verb: str = "INSERT", **values: object) -> int:
+        """An activity, unless the values say otherwise."""
+        defaults: dict[str, object] = {"kind": "log", "at": AT, "who": "me", "why": "seen"}
+        return self.insert("event", defaults | values, verb)
+
+    def receipt_in(self, state: str, question: int | None = None) -> int:
+        """A receipt that was brought to this state by the allowed way."""
+        number = len(self.rows("SELECT id FROM receipt"))
+        receipt = self.receipt(f"for {state} {number}")
+        asked = question or self.question(charter=f"of {state} {number}")
+        if state in ("PARTIAL", "APPLIED"):
+            self.relation(receipt, asked)
+        if state != "RECEIVED":
+            self.update("receipt", receipt, self.settling(state))
+        return receipt
+
+    def settling(self, state: str) -> dict[str, object]:
+        """What a receipt needs besides its relations to come into this state."""
+        ends: dict[str, dict[str, object]] = {
+            "PARTIAL": {"relation": "SPLIT_TO_N_Q", "parts": 2},
+            "APPLIED": {"relation": "LINK_EXISTING_Q", "parts": 1, "settled_at": LATER},
+            "IGNORED": {"relation": "IGNORE", "settled_at": LATER},
+        }
+        return {"state": state, **ends.get(state, {})}
 
     def question(self, charter: str = "cart.py::total", verb: str = "INSERT", **values: object) -> int:
         defaults: dict[str, object] = {
@@ -75,6 +156,7 @@ class Raw:
             "text": "Is it right?",
             "state": "OPEN",
             "created_at": AT,
+            **MOVED,
         }
         return self.insert("question", defaults | values, verb)
 
@@ -88,6 +170,7 @@ class Raw:
             "state": "QUEUED",
             "owner": "me",
             "lease_until": LATER,
+            **MOVED,
         }
         return self.insert("run", defaults | values, verb)
 

@@ -153,6 +153,7 @@ class TestDone:
             {"reason": ""},
             {"gate_version": None},
             {"gate_version": 0},
+            {"gate_version": 1},
         ],
         ids=str,
     )
@@ -395,7 +396,7 @@ class TestEnds:
             {"landed_at": AT},
             {"landing_note": "seen"},
             {"terminal_at": AT},
-            {"gate_version": 1},
+            {"gate_version": 2},
         ],
         ids=str,
     )
@@ -588,7 +589,7 @@ class TestOrphans:
     def test_a_question_with_runs_is_not_deleted(self, raw: Raw) -> None:
         question = raw.question()
         raw.run(question)
-        with raw.refuses("QUESTION_HAS_RUNS"):
+        with raw.refuses("QUESTION_IS_NEVER_DELETED"):
             raw.execute("DELETE FROM question WHERE id = :id", {"id": question})
 
 

@@ -45,7 +45,7 @@ class TestSweep:
         assert (swept.id, swept.state, swept.reason) == (run.id, State.FAILED, Reason.HARNESS_ERROR)
         assert swept.verdict is None
         first, second = tower.view(run.id).notes
-        assert first == f"STALE: its lease of {ME} ran out at 2026-03-01 12:00:30 UTC while it was {state}."
+        assert first == f"STALE: the lease of {ME} ran out at 2026-03-01 12:00:30 UTC while it was {state}."
         assert "ended without finishing" in second
 
     def test_keeps_the_evidence(self, tower: Tower, clock: Clock) -> None:
