@@ -350,9 +350,9 @@ event = Table(
     Column("id", Integer, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("seq", Integer),  # of a state's change: the row's `moves` after it
-    Column("run_id", Integer, ForeignKey("run.id", name="EVENT_WITHOUT_RUN")),
-    Column("question_id", Integer, ForeignKey("question.id", name="EVENT_WITHOUT_QUESTION")),
-    Column("receipt_id", Integer, ForeignKey("receipt.id", name="EVENT_WITHOUT_RECEIPT")),
+    Column("run_id", Integer, ForeignKey("run.id", name="event_of_a_run")),
+    Column("question_id", Integer, ForeignKey("question.id", name="event_of_a_question")),
+    Column("receipt_id", Integer, ForeignKey("receipt.id", name="event_of_a_receipt")),
     Column("at", UtcDateTime, nullable=False),
     Column("who", Text, nullable=False),
     Column("from_state", Text),

@@ -797,6 +797,83 @@ class TestMalformed:
             raw.update("question", question, wrong)
 
 
+class TestSecondParties:
+    """E5 without two loads of its own: another worker repeated it, or a person looked at it."""
+
+    def test_another_worker_repeats_a_pass(self, raw: Raw) -> None:
+        raw.update("run", _repeated(raw), LANDED | {"level": "E5", "second_party": "worker"})
+
+    def test_a_worker_does_not_repeat_itself(self, raw: Raw) -> None:
+        run = _repeated(raw, owner="me")
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, LANDED | {"level": "E5", "second_party": "worker"})
+
+    def test_what_did_not_hold_is_not_repeated(self, raw: Raw) -> None:
+        question = raw.question()
+        run = _verifying(raw, question, cites=raw.run_in("CANCELLED", question))
+        raw.proof_of_pass(run)
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, LANDED | {"level": "E5", "second_party": "worker"})
+
+    def test_nobody_is_no_second_party(self, raw: Raw) -> None:
+        run = _verifying(raw, raw.question())
+        raw.proof_of_pass(run)
+        for party in (None, "worker", "person", "friend"):
+            with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+                raw.update("run", run, LANDED | {"level": "E5", "second_party": party})
+
+    @pytest.mark.parametrize("landing", [LANDED | {"level": "E5"}, BUG], ids=["pass", "bug"])
+    def test_a_person_decides_a_run_by_its_record(self, raw: Raw, landing: dict[str, object]) -> None:
+        question = raw.question()
+        run = _verifying(raw, question, agent="person", cites=raw.run_in("DONE", question))
+        raw.evidence(run, 1, "judgement")
+        raw.update("run", run, landing | {"second_party": "person"})
+
+    @pytest.mark.parametrize("landing", [LANDED | {"level": "E5"}, BUG], ids=["pass", "bug"])
+    def test_not_without_a_record(self, raw: Raw, landing: dict[str, object]) -> None:
+        question = raw.question()
+        run = _verifying(raw, question, agent="person", cites=raw.run_in("CANCELLED", question))
+        raw.evidence(run, 1, "judgement")
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, landing | {"second_party": "person"})
+
+    def test_an_agent_is_no_person(self, raw: Raw) -> None:
+        question = raw.question()
+        run = _verifying(raw, question, cites=raw.run_in("DONE", question))
+        raw.evidence(run, 1, "judgement")
+        with raw.refuses("RUN_DONE_REQUIRES_VERIFIED_LANDING"):
+            raw.update("run", run, BUG | {"second_party": "person"})
+
+    def test_cites_a_run_of_its_own_question(self, raw: Raw) -> None:
+        elsewhere = raw.run_in("DONE")
+        question = raw.question()
+        for cited in (elsewhere, 999):
+            with raw.refuses("RUN_CITES_ANOTHER_QUESTION"):
+                raw.run(question, cites=cited)
+
+    def test_two_loads_that_held_need_nobody(self, raw: Raw) -> None:
+        run = _verifying(raw, raw.question())
+        raw.proof_of_pass(run)
+        raw.evidence(run, 11, "network", load=2)
+        raw.evidence(run, 12, "load", load=2, ending="held")
+        raw.update("run", run, LANDED | {"level": "E5"})
+
+
+def _verifying(raw: Raw, question: int, **values: object) -> int:
+    run = raw.run(question, **values)
+    raw.update("run", run, {"state": "RUNNING"})
+    raw.update("run", run, {"state": "VERIFYING"})
+    return run
+
+
+def _repeated(raw: Raw, owner: str = "another") -> int:
+    """A RUN with the proof of a PASS, which cites one that `me` brought to the same end."""
+    question = raw.question()
+    run = _verifying(raw, question, owner=owner, cites=raw.run_in("DONE", question))
+    raw.proof_of_pass(run)
+    return run
+
+
 @pytest.mark.parametrize(
     "pragma", ["ignore_check_constraints = ON", "recursive_triggers = ON", "foreign_keys = OFF"]
 )

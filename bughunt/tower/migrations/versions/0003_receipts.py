@@ -174,7 +174,7 @@ def _event() -> None:
             sa.Column(
                 f"{kind}_id",
                 ID,
-                sa.ForeignKey(f"{kind}.id", name=f"EVENT_WITHOUT_{kind.upper()}"),
+                sa.ForeignKey(f"{kind}.id", name=f"event_of_a_{kind}"),
             )
             for kind in subjects
         ),
