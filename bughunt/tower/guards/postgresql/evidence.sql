@@ -1,0 +1,109 @@
+-- I3, I7. Evidence belongs to a RUN, is added while the RUN is not terminal, and never changes.
+-- BEFORE INSERT refuses what REPLACE would delete: raw connections have no recursive_triggers.
+-- Nothing here relies on foreign_keys or CHECK constraints, which a raw connection can turn off.
+
+CREATE OR REPLACE FUNCTION evidence_insert() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    -- Nobody brings it to its end beside this.
+    PERFORM 1 FROM run WHERE id = NEW.run_id FOR NO KEY UPDATE;
+
+    IF NOT EXISTS (SELECT 1 FROM run WHERE id = NEW.run_id) THEN
+        PERFORM refuse('EVIDENCE_WITHOUT_RUN');
+    END IF;
+
+    IF EXISTS (SELECT 1 FROM run WHERE id = NEW.run_id
+                  AND state NOT IN ('QUEUED', 'RUNNING', 'VERIFYING', 'STALE')) THEN
+        PERFORM refuse('EVIDENCE_AFTER_TERMINAL');
+    END IF;
+
+    IF EXISTS (SELECT 1 FROM evidence WHERE id = NEW.id) THEN
+        PERFORM refuse('EVIDENCE_IS_IMMUTABLE');
+    END IF;
+
+    IF EXISTS (SELECT 1 FROM evidence WHERE run_id = NEW.run_id AND seq = NEW.seq) THEN
+        PERFORM refuse('EVIDENCE_SEQ_IS_UNIQUE');
+    END IF;
+
+    IF NEW.kind IN ('load', 'network')
+       AND EXISTS (SELECT 1 FROM evidence
+                  WHERE run_id = NEW.run_id AND kind = NEW.kind AND load = NEW.load
+                    AND kind IN ('load', 'network')) THEN
+        PERFORM refuse('EVIDENCE_LOAD_IS_UNIQUE');
+    END IF;
+
+    IF NEW.seq <= 0 OR NEW.media_type = '' OR NEW.size < 0
+       OR length(NEW.digest) <> 64 OR trim(NEW.digest, '0123456789abcdef') <> ''
+       OR (NEW.body IS NOT NULL AND length(NEW.body) <> NEW.size)
+       OR NOT is_time(NEW.at)
+       OR NEW.kind NOT IN ('conditions', 'load_started', 'exchanges', 'firing', 'network', 'load',
+                           'cause', 'screenshot', 'aria', 'trace', 'judgement', 'note')
+       OR NEW.load <= 0 OR (NEW.kind IN ('load', 'network') AND NEW.load IS NULL)
+       OR (NEW.kind = 'load') <> (NEW.ending IS NOT NULL)
+       OR NEW.ending NOT IN ('held', 'mismatch', 'blocked', 'check_error', 'unclear', 'held_up',
+                             'harness_error')
+       OR (NEW.signature IS NOT NULL AND NEW.kind <> 'load')
+       OR NOT is_readable(NEW.signature)
+       OR (NEW.kind = 'cause') <> (NEW.cause IS NOT NULL)
+       OR (NEW.kind = 'cause') <> (NEW.layer IS NOT NULL)
+       OR NOT is_readable(NEW.cause)
+       OR NEW.layer NOT IN ('network', 'browser', 'model', 'product') THEN
+        PERFORM refuse('EVIDENCE_IS_MALFORMED');
+    END IF;
+
+    RETURN NEW;
+END
+$$;
+
+DROP TRIGGER IF EXISTS evidence_insert ON evidence;
+CREATE TRIGGER evidence_insert BEFORE INSERT ON evidence FOR EACH ROW
+    EXECUTE FUNCTION evidence_insert();
+
+CREATE OR REPLACE FUNCTION evidence_inserted() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NEW.id <= 0 THEN
+        PERFORM refuse('EVIDENCE_IS_MALFORMED');
+    END IF;
+
+    RETURN NEW;
+END
+$$;
+
+DROP TRIGGER IF EXISTS evidence_inserted ON evidence;
+CREATE TRIGGER evidence_inserted AFTER INSERT ON evidence FOR EACH ROW
+    EXECUTE FUNCTION evidence_inserted();
+
+DROP TRIGGER IF EXISTS evidence_update ON evidence;
+CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence FOR EACH ROW
+    EXECUTE FUNCTION refuse_all('EVIDENCE_IS_IMMUTABLE');
+
+DROP TRIGGER IF EXISTS evidence_delete ON evidence;
+CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence FOR EACH ROW
+    EXECUTE FUNCTION refuse_all('EVIDENCE_IS_IMMUTABLE');
+
+DROP TRIGGER IF EXISTS evidence_truncate ON evidence;
+CREATE TRIGGER evidence_truncate BEFORE TRUNCATE ON evidence FOR EACH STATEMENT
+    EXECUTE FUNCTION refuse_all('EVIDENCE_IS_IMMUTABLE');
+
+-- What the gates accept as proof: rows that hold their bytes. A network record may be too large for its
+-- row; then it is a blob, which is held to its digest when it is read.
+CREATE OR REPLACE VIEW proof AS
+SELECT run_id, kind, load, ending, signature, cause, layer
+FROM evidence
+WHERE size > 0 AND length(digest) = 64 AND trim(digest, '0123456789abcdef') = ''
+  AND CASE WHEN body IS NULL THEN kind = 'network' ELSE length(body) = size END
+  AND CASE WHEN kind IN ('load', 'network') THEN load > 0 ELSE kind IN ('cause', 'judgement') END;
+
+-- Loads that held, and loads that showed a mismatch, each with its network record.
+CREATE OR REPLACE VIEW held AS
+SELECT load.run_id, load.load
+FROM proof AS load
+JOIN proof AS network ON network.run_id = load.run_id AND network.load = load.load AND network.kind = 'network'
+WHERE load.kind = 'load' AND load.ending = 'held';
+
+CREATE OR REPLACE VIEW mismatched AS
+SELECT load.run_id, load.load, load.signature
+FROM proof AS load
+JOIN proof AS network ON network.run_id = load.run_id AND network.load = load.load AND network.kind = 'network'
+WHERE load.kind = 'load' AND load.ending = 'mismatch' AND is_readable(load.signature);
