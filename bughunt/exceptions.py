@@ -10,6 +10,7 @@ BughuntError
 ├── EnvironmentFailure     the machine does not allow what we need: exit code 4
 │   ├── BrowserMissing     no browser to start
 │   └── TowerUnavailable   the database cannot be opened or written
+│       ├── TransactionLost  its server broke off: do the same again
 │       ├── NewerSchema    it was written by a newer bughunt
 │       └── EvidenceNotWritten  a full disk, a read-only folder
 └── BrokenInvariant        the tower refused: a bug of ours, exit code 4
@@ -52,6 +53,8 @@ BughuntError
         RelationWithoutQuestion
         RelationIsImmutable
         RelationIsMalformed
+        BlobIsImmutable
+        BlobIsMalformed
         AttachmentWithoutReceipt
         AttachmentIsImmutable
         AttachmentIsMalformed
@@ -76,6 +79,8 @@ __all__ = [
     "AttachmentIsImmutable",
     "AttachmentIsMalformed",
     "AttachmentWithoutReceipt",
+    "BlobIsImmutable",
+    "BlobIsMalformed",
     "BrokenInvariant",
     "BrowserMissing",
     "BughuntError",
@@ -137,6 +142,7 @@ __all__ = [
     "TombstoneMustMatchEvidence",
     "TombstoneWithoutEvidence",
     "TowerUnavailable",
+    "TransactionLost",
     "UsageError",
 ]
 
@@ -179,6 +185,10 @@ class BrowserMissing(EnvironmentFailure):
 
 class TowerUnavailable(EnvironmentFailure):
     """The tower's database cannot be opened, read or written."""
+
+
+class TransactionLost(TowerUnavailable):
+    """The database's server broke off a connection or a transaction: the same call again may succeed."""
 
 
 class NewerSchema(TowerUnavailable):
@@ -343,6 +353,14 @@ class RelationIsImmutable(BrokenInvariant):
 
 class RelationIsMalformed(BrokenInvariant):
     """A relation with a value that none can have."""
+
+
+class BlobIsImmutable(BrokenInvariant):
+    """A blob is never changed or deleted."""
+
+
+class BlobIsMalformed(BrokenInvariant):
+    """A blob whose name is no digest."""
 
 
 class AttachmentWithoutReceipt(BrokenInvariant):

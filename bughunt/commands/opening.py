@@ -20,10 +20,9 @@ def open_tower(
     Raises UsageError where there is none and `must_exist`: who only reads makes no database by a slip.
     """
     chosen = url or settings.db
-    if must_exist and not place_of(chosen).exists():
-        raise UsageError(
-            f"There is no tower at {place_of(chosen)}: run something first, or name it with --db."
-        )
+    place = place_of(chosen)
+    if must_exist and place is not None and not place.exists():
+        raise UsageError(f"There is no tower at {place}: run something first, or name it with --db.")
     return Tower.open(chosen, redactor=redactor_of(settings, targets))
 
 

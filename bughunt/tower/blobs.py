@@ -1,18 +1,64 @@
-"""Bytes too large for a row: files named after their SHA-256, beside the database."""
+"""Bytes too large for a row, named after their SHA-256: files beside the database, or a table in it."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
-from bughunt.exceptions import EvidenceDamaged
+from sqlalchemy import Engine, insert, select
 
-__all__ = ["Blobs"]
+from bughunt.exceptions import BlobIsImmutable, EvidenceDamaged
+from bughunt.tower import tables
+from bughunt.tower.refusals import translated
+
+__all__ = ["Blobs", "FileBlobs", "TableBlobs"]
 
 
-class Blobs:
+class Blobs(Protocol):
+    """Where large bytes are."""
+
+    def write(self, data: bytes) -> str:
+        """Store the bytes durably and return their digest. Writing them again costs no second copy."""
+        ...
+
+    def read(self, digest: str) -> bytes:
+        """The bytes, if they are still what was written; else EvidenceDamaged is raised."""
+        ...
+
+
+class TableBlobs:
+    """The table `blob`, for a database that several machines use."""
+
+    def __init__(self, engine: Engine, where: str) -> None:
+        self._engine = engine
+        self._where = where
+
+    def write(self, data: bytes) -> str:
+        """Store the bytes durably and return their digest. Writing them again costs no second copy."""
+        digest = sha256(data).hexdigest()
+        already = suppress(BlobIsImmutable)
+        with already, translated(self._where), self._engine.begin() as connection:
+            connection.execute(insert(tables.blob).values(digest=digest, data=data))
+        return digest
+
+    def read(self, digest: str) -> bytes:
+        """The bytes, if they are still what was written."""
+        with translated(self._where), self._engine.connect() as connection:
+            found = connection.execute(
+                select(tables.blob.c.data).where(tables.blob.c.digest == digest)
+            ).scalar()
+        if found is None:
+            raise EvidenceDamaged(f"{self._where}: blob {digest} is missing: restore it from a copy")
+        if sha256(found).hexdigest() != digest:
+            raise EvidenceDamaged(f"{self._where}: blob {digest} was changed: restore it from a copy")
+        return bytes(found)
+
+
+class FileBlobs:
     """A folder `ab/abcd...` of files that never change."""
 
     def __init__(self, folder: Path) -> None:
@@ -26,8 +72,9 @@ class Blobs:
         """Store the bytes durably and return their digest. Writing them again costs no second copy."""
         digest = sha256(data).hexdigest()
         path = self.path(digest)
-        if not self._holds(path, data):
-            self._create(path, data)
+        with translated(str(self.folder)):
+            if not self._holds(path, data):
+                self._create(path, data)
         return digest
 
     def read(self, digest: str) -> bytes:

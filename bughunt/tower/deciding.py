@@ -27,6 +27,7 @@ PERSON = "person"
 
 def resolved(connection: Connection, receipt_id: int, decision: Decision, change: Change) -> Receipt:
     """The receipt, settled as a person said: what of it is tied already stays so."""
+    settling.one_at_a_time(connection, settling.get_receipt(connection, receipt_id).project)
     receipt = settling.get_receipt(connection, receipt_id, lock=True)
     if receipt.state in SETTLED:
         raise UsageError(f"{receipt.name} is {receipt.state} already: nothing is left to say of it.")

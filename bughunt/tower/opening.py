@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from sqlite3 import Connection as DriverConnection
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -16,36 +16,89 @@ from bughunt.tower import guards
 from bughunt.tower.migrations import HEAD, KNOWN
 from bughunt.tower.refusals import translated
 
-__all__ = ["open_engine", "place_of"]
+__all__ = ["name_of", "open_engine", "place_of"]
 
 BUSY_SECONDS = 15.0
 """How long a write waits for another process's transaction; ours take milliseconds."""
 
+CONNECT_SECONDS = 10
+"""How long a server may take to answer."""
 
-def place_of(url: str) -> Path:
-    """The file that a database URL names."""
+OLDEST_SERVER = 14
+"""The oldest PostgreSQL that is tried."""
+
+_MIGRATING = 0x62756768756E74
+"""The advisory lock under which a schema is made: `bughunt`, as a number."""
+
+
+def place_of(url: str) -> Path | None:
+    """The file that a database URL names; None: it is on a server."""
+    parsed = _parsed(url)
+    return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
+
+
+def name_of(url: str) -> str:
+    """What a database is called in messages: its file, or its URL without the password."""
+    return str(place_of(url) or _parsed(url).render_as_string(hide_password=True))
+
+
+def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise UsageError(f"{url!r} is no database URL: write sqlite:///path/to/tower.db") from error
-    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
-        raise UsageError(f"{url!r}: a tower is a file: write sqlite:///path/to/tower.db")
-    return Path(str(parsed.database))
+        raise UsageError(f"{url!r} is no database URL: {_FORMS}") from error
+    backend = parsed.get_backend_name()
+    if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
+        return parsed
+    if backend in ("postgresql", "postgres"):
+        return parsed.set(drivername="postgresql+psycopg")
+    told = parsed.render_as_string(hide_password=True)
+    raise UsageError(f"{told!r}: a tower is a file or a PostgreSQL database: {_FORMS}")
 
 
-def open_engine(place: Path) -> Engine:
+_FORMS = "write sqlite:///path/to/tower.db, or postgresql://user@host/database"
+
+
+def open_engine(url: str) -> Engine:
     """The engine of a database of the present schema, made or migrated where needed."""
-    with translated(str(place)):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place)
+    place, name = place_of(url), name_of(url)
+    with translated(name):
+        if place is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        engine = _engine(place) if place is not None else _server_engine(_parsed(url))
         try:
-            _use_wal(engine)
-            if _revision_of(engine, place) != HEAD:
-                _migrate(engine, place)
+            if place is not None:
+                _use_wal(engine)
+            else:
+                _check_server(engine, name)
+            if _revision_of(engine, name) != HEAD:
+                _migrate(engine, name)
         except BaseException:
             engine.dispose()
             raise
     return engine
+
+
+def _server_engine(url: URL) -> Engine:
+    try:
+        import psycopg  # noqa: F401  # an extra: asked for before SQLAlchemy does
+    except ImportError as error:
+        raise UsageError(
+            "A tower on PostgreSQL needs an extra: pip install 'bughunt[postgres]', then again."
+        ) from error
+    return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_SECONDS})
+
+
+def _check_server(engine: Engine, name: str) -> None:
+    with engine.connect() as connection:
+        version = connection.exec_driver_sql("SHOW server_version_num").scalar_one()
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if int(version) < OLDEST_SERVER * 10_000:
+        raise UsageError(
+            f"{name}: PostgreSQL {int(version) // 10_000} is too old: use {OLDEST_SERVER} or newer."
+        )
+    if encoding != "UTF8":
+        raise UsageError(f"{name}: its encoding is {encoding}: make the database with ENCODING 'UTF8'.")
 
 
 def _engine(place: Path) -> Engine:
@@ -89,31 +142,32 @@ def _switch(engine: Engine) -> None:
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
-def _revision_of(engine: Engine, place: Path) -> str | None:
+def _revision_of(engine: Engine, name: str) -> str | None:
     with engine.connect() as connection:
-        return _revision(connection, place)
+        return _revision(connection, name)
 
 
-def _revision(connection: Connection, place: Path) -> str | None:
+def _revision(connection: Connection, name: str) -> str | None:
     """The schema's revision; None: the database is empty."""
-    rows = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
-    tables = {str(row[0]) for row in rows}
+    tables = set(inspect(connection).get_table_names())
     if not tables:
         return None
     revision = None
     if {"alembic_version", "question", "run", "evidence"} <= tables:
         revision = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     if revision is None:
-        raise TowerUnavailable(f"{place}: this is another program's database: name another with --db")
+        raise TowerUnavailable(f"{name}: this is another program's database: name another with --db")
     if revision not in KNOWN:
-        raise NewerSchema(f"{place}: written by a newer bughunt (schema {revision}): upgrade bughunt")
+        raise NewerSchema(f"{name}: written by a newer bughunt (schema {revision}): upgrade bughunt")
     return str(revision)
 
 
-def _migrate(engine: Engine, place: Path) -> None:
-    """Bring the schema up to date, under the write lock: of two processes, the second finds it done."""
+def _migrate(engine: Engine, name: str) -> None:
+    """Bring the schema up to date, under a lock: of two processes, the second finds it done."""
     with engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection, connection.begin():
-        if _revision(connection, place) != HEAD:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+        if _revision(connection, name) != HEAD:
             _upgrade(connection)
 
 
@@ -124,8 +178,6 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", "bughunt.tower:migrations")
     config.attributes["connection"] = connection
-    guards.remove(
-        connection
-    )  # what they hold is not broken by a migration, but its statements are theirs to judge
+    guards.remove(connection)  # no migration breaks what they hold, but its statements look as if
     command.upgrade(config, "head")
     guards.install(connection)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, func, or_, select, text
 
 from bughunt.tower import settling, tables, writing
 from bughunt.tower.rows import receipt_from, run_from
-from bughunt.tower.states import LIVE, ReceiptState
+from bughunt.tower.states import ReceiptState
 from bughunt.tower.values import Receipt, Run, RunRequest, Waiting
 from bughunt.verdict.judgement import State
 
@@ -58,7 +58,7 @@ def requeued(connection: Connection, run_id: int, now: datetime) -> Run | None:
     """The RUN that takes the place of a lost one; None: it is not lost any more, or was lost too often."""
     question = writing.get_question(connection, writing.get_run(connection, run_id).question, lock=True)
     run = writing.get_run(connection, run_id)
-    if run.state in LIVE and run.lease_until <= now and run.owner != writing.TOWER:
+    if run.owner != writing.TOWER:
         run = writing.lapse(connection, run, now)
     if run.state is not State.STALE or _lost_lately(connection, question.id, now) >= REQUEUES_A_DAY:
         return None

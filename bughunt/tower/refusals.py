@@ -16,9 +16,10 @@ from bughunt.exceptions import (
     EvidenceNotWritten,
     RunTaken,
     TowerUnavailable,
+    TransactionLost,
 )
 
-__all__ = ["REFUSALS", "refusal_code", "translated", "unavailable"]
+__all__ = ["REFUSALS", "code_of", "refusal_code", "translated", "unavailable"]
 
 
 def _code(name: str) -> str:
@@ -68,6 +69,43 @@ def refusal_code(message: str) -> str | None:
     elif found := re.match(r"UNIQUE constraint failed: (.*)$", message):
         code = _UNIQUE.get(found[1])
     return code if code in REFUSALS else None
+
+
+_CONSTRAINTS = {
+    "question_pkey": "QUESTION_IDENTITY_IS_FIXED",
+    "run_pkey": "RUN_IS_NEVER_DELETED",
+    "receipt_pkey": "RECEIPT_IS_NEVER_DELETED",
+    "evidence_pkey": "EVIDENCE_IS_IMMUTABLE",
+    "tombstone_pkey": "TOMBSTONE_IS_IMMUTABLE",
+    "TOMBSTONE_IS_UNIQUE": "TOMBSTONE_IS_IMMUTABLE",
+    "relation_pkey": "RELATION_IS_IMMUTABLE",
+    "attachment_pkey": "ATTACHMENT_IS_IMMUTABLE",
+    "event_pkey": "EVENT_IS_IMMUTABLE",
+    "blob_pkey": "BLOB_IS_IMMUTABLE",
+    **{f"event_of_{kind}": "EVENT_IS_FORGED" for kind in ("run", "question", "receipt")},
+}
+"""What PostgreSQL names where no trigger spoke first: of two transactions at once, the second."""
+
+
+def code_of(error: BaseException) -> str | None:
+    """The stable code in a driver's error; None: it is no refusal of ours."""
+    diagnosis = getattr(error, "diag", None)  # PostgreSQL tells more than a text
+    if diagnosis is None:
+        return refusal_code(str(error))
+    name = diagnosis.constraint_name
+    if name is None and diagnosis.sqlstate == "23502":
+        name = f"{diagnosis.table_name.upper()}_IS_MALFORMED"
+    code = _CONSTRAINTS.get(name or "", name or "").removesuffix("_TIMES")
+    return code if code in REFUSALS else None
+
+
+_LOST = ("08", "40", "57P")
+"""How PostgreSQL begins the codes of what was broken off: connections, transactions, by an administrator."""
+
+
+def _is_lost(error: DBAPIError) -> bool:
+    code = getattr(error.orig, "sqlstate", None)
+    return error.connection_invalidated or (code or "").startswith(_LOST)
 
 
 def _refused(code: str) -> BrokenInvariant:
@@ -120,21 +158,33 @@ def _os_failure(error: OSError, where: str) -> TowerUnavailable:
     return EvidenceNotWritten(f"{place}: {advice}")
 
 
+def _first_line(error: DBAPIError) -> str:
+    """What a driver says, in one line: servers go on to tell where in a function it was."""
+    said = str(error.orig).strip().splitlines()
+    return said[0] if said else type(error.orig).__name__
+
+
 @contextmanager
 def translated(where: str) -> Iterator[None]:
     """Raise what the database or the disk refuses as an exception of ours."""
     try:
         yield
     except DBAPIError as error:
-        code = refusal_code(str(error.orig))
+        code = None if error.orig is None else code_of(error.orig)
         if code is not None:
             raise _refused(code) from error
+        if _is_lost(error):
+            raise TransactionLost(
+                f"{where}: the server broke off ({_first_line(error)}): do the same again"
+            ) from error
         failure = unavailable(error, where)
         if failure is not None:
             raise failure from error
         if isinstance(error, IntegrityError):
-            raise BrokenInvariant(f"{error.orig}: nothing was written; please report it") from error
-        raise TowerUnavailable(f"{where}: {error.orig}; if it stays so, name another with --db") from error
+            raise BrokenInvariant(f"{_first_line(error)}: nothing was written; please report it") from error
+        raise TowerUnavailable(
+            f"{where}: {_first_line(error)}; if it stays so, name another with --db"
+        ) from error
     except SQLAlchemyError as error:  # no connection was free in time, say
         raise TowerUnavailable(f"{where}: {error}; run again, or name another with --db") from error
     except OSError as error:

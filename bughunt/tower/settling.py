@@ -22,7 +22,16 @@ from bughunt.tower.states import SETTLED, QuestionState, ReceiptState
 from bughunt.tower.transitions import Change, move
 from bughunt.tower.values import NewQuestion, Receipt, Related
 
-__all__ = ["Context", "Intake", "applied", "context_of", "failed", "get_receipt", "pending_beside"]
+__all__ = [
+    "Context",
+    "Intake",
+    "applied",
+    "context_of",
+    "failed",
+    "get_receipt",
+    "one_at_a_time",
+    "pending_beside",
+]
 
 QUESTIONS_LIMIT = 1000
 """Open questions that a message is compared with: those that changed last, and those that it names."""
@@ -207,12 +216,17 @@ def _is_current(connection: Connection, context: Context) -> bool:
     Decisions of one project are taken one after the other: of two messages with the same wish, the second
     must see the Q that the first one made.
     """
-    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time
-        connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(context.receipt.project))))
+    one_at_a_time(connection, context.receipt.project)
     seen, now = context.receipt, get_receipt(connection, context.receipt.id, lock=True)
     if (now.state, now.attempts) != (seen.state, seen.attempts):
         return False
     return context_of(connection, now).digest == context.digest
+
+
+def one_at_a_time(connection: Connection, project: str) -> None:
+    """Let nobody else decide about a message of this project until the transaction's end."""
+    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(project))))
 
 
 def _tied(

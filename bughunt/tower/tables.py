@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import (
     REAL,
+    BigInteger,
     CheckConstraint,
     Column,
     Dialect,
@@ -31,10 +32,12 @@ from bughunt.tower.values import EventKind, EvidenceKind
 from bughunt.verdict.judgement import Ending, Layer, Level, Reason, State, Verdict
 
 __all__ = [
+    "ID",
     "LIVE",
     "UNSETTLED",
     "UtcDateTime",
     "attachment",
+    "blob",
     "event",
     "evidence",
     "metadata",
@@ -82,11 +85,19 @@ def _check(name: str, *conditions: str) -> CheckConstraint:
     return CheckConstraint(" AND ".join(conditions), name=name)
 
 
-def _times(name: str, *columns: str) -> CheckConstraint:
-    """SQLite has no type for a time: hold its text to the one form."""
+def _times(name: str, *columns: str) -> tuple[CheckConstraint, CheckConstraint]:
+    """Times are text, which sorts as it reads: hold it to the one form, in the words of each database."""
     form = "____-__-__T__:__:__.______Z".replace("_", "[0-9]")
-    conditions = [_or_null(column, f"{column} GLOB '{form}'") for column in columns]
-    return _check(name, *conditions).ddl_if(dialect="sqlite")
+    globs = _check(name, *(_or_null(column, f"{column} GLOB '{form}'") for column in columns))
+    # There, a table's constraints have each a name of their own.
+    matches = _check(
+        f"{name}_TIMES", *(_or_null(c, f"{c} ~ '^{form.replace('.', '[.]')}$'") for c in columns)
+    )
+    return globs.ddl_if(dialect="sqlite"), matches.ddl_if(dialect="postgresql")
+
+
+ID = BigInteger().with_variant(Integer(), "sqlite")
+"""SQLite numbers rows by itself where their type is INTEGER, which holds as much there."""
 
 
 def _moved() -> tuple[Column[Any], ...]:  # Any: of several types
@@ -104,7 +115,7 @@ metadata = MetaData()
 question = Table(
     "question",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("project", Text, nullable=False),
     Column("charter", Text, nullable=False),
     Column("target", Text, nullable=False),
@@ -123,7 +134,7 @@ question = Table(
         _one_of("state", ("OPEN", "ANSWERED", "CLOSED")),
         "(drill = 1) = (plan_fingerprint <> '') AND (drill = 1) = (plan <> '[]')",
     ),
-    _times("QUESTION_IS_MALFORMED", "created_at"),
+    *_times("QUESTION_IS_MALFORMED", "created_at"),
     sqlite_strict=True,
 )
 
@@ -133,8 +144,8 @@ LIVE = text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')")
 run = Table(
     "run",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("question_id", Integer, nullable=False),
+    Column("id", ID, primary_key=True),
+    Column("question_id", ID, nullable=False),
     Column("project", Text, nullable=False),
     Column("idempotency_key", Text),
     Column("agent", Text, nullable=False),
@@ -152,11 +163,9 @@ run = Table(
     Column("landed_at", UtcDateTime),
     Column("landing_note", Text),
     Column("gate_version", Integer),  # of the gate that said DONE
-    Column("superseded_by", Integer, ForeignKey("run.id", name="run_superseded_by")),
+    Column("superseded_by", ID, ForeignKey("run.id", name="run_superseded_by")),
     *_moved(),
-    Column(
-        "cites", Integer, ForeignKey("run.id", name="run_cites")
-    ),  # the RUN that this one repeats or decides
+    Column("cites", ID, ForeignKey("run.id", name="run_cites")),  # the RUN that this one repeats or decides
     Column("second_party", Text),  # worker or person: who repeated what an E5 without two loads rests on
     ForeignKeyConstraint(
         ["question_id", "project"], ["question.id", "question.project"], name="RUN_WITHOUT_QUESTION"
@@ -169,7 +178,7 @@ run = Table(
         _or_null("verdict", _one_of("verdict", Verdict)),
         _or_null("level", _one_of("level", Level)),
     ),
-    _times("RUN_IS_MALFORMED", "created_at", "lease_until", "started_at", "terminal_at", "landed_at"),
+    *_times("RUN_IS_MALFORMED", "created_at", "lease_until", "started_at", "terminal_at", "landed_at"),
     sqlite_strict=True,
 )
 
@@ -190,8 +199,8 @@ Index("run_created", run.c.created_at)
 evidence = Table(
     "evidence",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", Integer, ForeignKey("run.id", name="EVIDENCE_WITHOUT_RUN"), nullable=False),
+    Column("id", ID, primary_key=True),
+    Column("run_id", ID, ForeignKey("run.id", name="EVIDENCE_WITHOUT_RUN"), nullable=False),
     Column("seq", Integer, nullable=False),
     Column("kind", Text, nullable=False),
     Column("load", Integer),
@@ -221,7 +230,7 @@ evidence = Table(
         _or_null("cause", "trim(cause) <> ''"),
         _or_null("layer", _one_of("layer", tuple(Layer))),
     ),
-    _times("EVIDENCE_IS_MALFORMED", "at"),
+    *_times("EVIDENCE_IS_MALFORMED", "at"),
     sqlite_strict=True,
 )
 
@@ -235,13 +244,23 @@ Index(
     postgresql_where=text("kind IN ('load', 'network')"),
 )
 
+blob = Table(
+    "blob",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    _check("BLOB_IS_MALFORMED", _is_digest("digest")),
+    sqlite_strict=True,
+)
+"""Where large bytes lie that have no folder beside the database: several machines may use it."""
+
 tombstone = Table(
     "tombstone",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column(
         "evidence_id",
-        Integer,
+        ID,
         ForeignKey("evidence.id", name="TOMBSTONE_WITHOUT_EVIDENCE"),
         nullable=False,
     ),
@@ -251,7 +270,7 @@ tombstone = Table(
     Column("size", Integer, nullable=False),
     UniqueConstraint("evidence_id", name="TOMBSTONE_IS_UNIQUE"),
     _check("TOMBSTONE_IS_MALFORMED", "id > 0 AND trim(why) <> '' AND size >= 0", _is_digest("digest")),
-    _times("TOMBSTONE_IS_MALFORMED", "at"),
+    *_times("TOMBSTONE_IS_MALFORMED", "at"),
     sqlite_strict=True,
 )
 
@@ -260,7 +279,7 @@ UNSETTLED = text("state NOT IN ('APPLIED', 'IGNORED')")
 receipt = Table(
     "receipt",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("project", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("idempotency_key", Text, nullable=False),
@@ -297,7 +316,7 @@ receipt = Table(
         _is_digest("text_digest"),
         _is_digest("digest"),
     ),
-    _times("RECEIPT_IS_MALFORMED", "occurred_at", "received_at", "next_attempt_at", "settled_at"),
+    *_times("RECEIPT_IS_MALFORMED", "occurred_at", "received_at", "next_attempt_at", "settled_at"),
     sqlite_strict=True,
 )
 
@@ -307,10 +326,8 @@ Index("receipt_of_reference", receipt.c.project, receipt.c.reference)
 attachment = Table(
     "attachment",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column(
-        "receipt_id", Integer, ForeignKey("receipt.id", name="ATTACHMENT_WITHOUT_RECEIPT"), nullable=False
-    ),
+    Column("id", ID, primary_key=True),
+    Column("receipt_id", ID, ForeignKey("receipt.id", name="ATTACHMENT_WITHOUT_RECEIPT"), nullable=False),
     Column("seq", Integer, nullable=False),
     Column("name", Text, nullable=False),
     Column("media_type", Text, nullable=False),
@@ -327,18 +344,16 @@ attachment = Table(
 relation = Table(
     "relation",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("receipt_id", Integer, ForeignKey("receipt.id", name="RELATION_WITHOUT_RECEIPT"), nullable=False),
+    Column("id", ID, primary_key=True),
+    Column("receipt_id", ID, ForeignKey("receipt.id", name="RELATION_WITHOUT_RECEIPT"), nullable=False),
     Column("part", Integer, nullable=False),  # of a split, from 1; else 1
-    Column(
-        "question_id", Integer, ForeignKey("question.id", name="RELATION_WITHOUT_QUESTION"), nullable=False
-    ),
+    Column("question_id", ID, ForeignKey("question.id", name="RELATION_WITHOUT_QUESTION"), nullable=False),
     Column("relation", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
     Column("who", Text, nullable=False),
     UniqueConstraint("receipt_id", "part", "question_id", name="RELATION_IS_IMMUTABLE"),
     _check("RELATION_IS_MALFORMED", "id > 0 AND part > 0", _one_of("relation", Relation)),
-    _times("RELATION_IS_MALFORMED", "at"),
+    *_times("RELATION_IS_MALFORMED", "at"),
     sqlite_strict=True,
 )
 
@@ -347,19 +362,19 @@ Index("relation_of_question", relation.c.question_id)
 event = Table(
     "event",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("seq", Integer),  # of a state's change: the row's `moves` after it
-    Column("run_id", Integer, ForeignKey("run.id", name="event_of_a_run")),
-    Column("question_id", Integer, ForeignKey("question.id", name="event_of_a_question")),
-    Column("receipt_id", Integer, ForeignKey("receipt.id", name="event_of_a_receipt")),
+    Column("run_id", ID, ForeignKey("run.id", name="event_of_a_run")),
+    Column("question_id", ID, ForeignKey("question.id", name="event_of_a_question")),
+    Column("receipt_id", ID, ForeignKey("receipt.id", name="event_of_a_receipt")),
     Column("at", UtcDateTime, nullable=False),
     Column("who", Text, nullable=False),
     Column("from_state", Text),
     Column("to_state", Text),
     Column("why", Text, nullable=False),
     _check("EVENT_IS_MALFORMED", "id > 0", _one_of("kind", EventKind)),
-    _times("EVENT_IS_MALFORMED", "at"),
+    *_times("EVENT_IS_MALFORMED", "at"),
     sqlite_strict=True,
 )
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
 
 from msgspec import structs
 from sqlalchemy import Connection, Engine, select, text, update
@@ -22,9 +21,9 @@ from bughunt.exceptions import (
     UsageError,
 )
 from bughunt.tower import activity, deciding, reading, receiving, reconciling, settling, tables, writing
-from bughunt.tower.blobs import Blobs
+from bughunt.tower.blobs import Blobs, FileBlobs, TableBlobs
 from bughunt.tower.intake import Decision, decide
-from bughunt.tower.opening import open_engine, place_of
+from bughunt.tower.opening import name_of, open_engine, place_of
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.refusals import translated
 from bughunt.tower.rows import run_from
@@ -82,7 +81,8 @@ class Tower:
     def __init__(
         self,
         engine: Engine,
-        place: Path,
+        name: str,
+        blobs: Blobs,
         *,
         clock: Callable[[], datetime] = now_utc,
         lease: timedelta = timedelta(seconds=30),
@@ -90,8 +90,8 @@ class Tower:
         intake: Intake = decide,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self.place = place
-        self.blobs = Blobs(place.with_suffix(".blobs"))
+        self.name = name
+        self.blobs = blobs
         self.redactor = redactor or Redactor()
         self._engine = engine
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
@@ -110,12 +110,13 @@ class Tower:
         redactor: Redactor | None = None,
         intake: Intake = decide,
     ) -> Tower:
-        """Open the tower at `sqlite:///path`, made or brought up to date where needed.
+        """Open the tower at `sqlite:///path` or `postgresql://...`, made or brought up to date where needed.
 
         `intake` tells what messages mean; with a model, it is `functools.partial(decide, model=...)`.
         """
-        place = place_of(url)
-        return cls(open_engine(place), place, clock=clock, lease=lease, redactor=redactor, intake=intake)
+        engine, place, name = open_engine(url), place_of(url), name_of(url)
+        blobs = TableBlobs(engine, name) if place is None else FileBlobs(place.with_suffix(".blobs"))
+        return cls(engine, name, blobs, clock=clock, lease=lease, redactor=redactor, intake=intake)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -130,8 +131,7 @@ class Tower:
         as_it_came = receiving.checked(message)
         digest = receiving.digest_of(message.text)
         kept = self._redacted(as_it_came)
-        with translated(str(self.blobs.folder)):
-            files = [self._kept(file) for file in kept.attachments]
+        files = [self._kept(file) for file in kept.attachments]
         try:
             with self._write() as connection:
                 known = receiving.known(connection, kept, digest)
@@ -305,6 +305,7 @@ class Tower:
         """
         prepared = self._prepare([*evidence, _judgement_evidence(judgement)])
         with self._write() as connection:
+            writing.get_question(connection, writing.get_run(connection, run_id).question, lock=True)
             run = writing.held(connection, run_id, owner, WORKING)
             now = self._clock()
             writing.add(connection, run_id, prepared, now)
@@ -330,6 +331,9 @@ class Tower:
         with self._write() as connection:
             now = self._clock()
             mine = (run.c.owner == owner, tables.LIVE)
+            connection.execute(
+                select(run.c.id).where(*mine).order_by(run.c.id).with_for_update(key_share=True)
+            )
             activity.heartbeats(connection, mine, now, owner)
             statement = update(run).where(*mine).values(lease_until=now + self.lease)
             return connection.execute(statement).rowcount
@@ -353,10 +357,11 @@ class Tower:
                 return []
         with self._write() as connection:
             now = self._clock()
-            return [
+            closed = [
                 _close(connection, run, now, returning=run.question in returning)
                 for run in self._abandoned(connection, returning)
             ]
+            return [run for run in closed if run is not None]
 
     def question(self, question_id: int) -> Question:
         """Q-`question_id`."""
@@ -413,12 +418,11 @@ class Tower:
         if body is None:
             return self.blobs.read(digest)
         if sha256(body).hexdigest() != digest:
-            raise EvidenceDamaged(f"{where} was changed in {self.place} after it was written: restore a copy")
+            raise EvidenceDamaged(f"{where} was changed in {self.name} after it was written: restore a copy")
         return body
 
     def _prepare(self, items: Sequence[NewEvidence]) -> list[Prepared]:
-        with translated(str(self.blobs.folder)):
-            return [self._stored(item) for item in items]
+        return [self._stored(item) for item in items]
 
     def _stored(self, item: NewEvidence) -> Prepared:
         data = self.redactor.redact(item.data, item.media_type)
@@ -498,16 +502,16 @@ class Tower:
         lapsed = select(run).where(tables.LIVE, run.c.lease_until <= self._clock(), held)
         stale = select(run).where(text("state = 'STALE'"), run.c.question_id.not_in(returning))
         found = [row for query in (lapsed, stale) for row in connection.execute(query).mappings()]
-        return [run_from(row) for row in found]
+        return sorted((run_from(row) for row in found), key=lambda run: run.id)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with translated(str(self.place)), self._engine.connect() as connection:
+        with translated(self.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        with translated(str(self.place)), self._writer.begin() as connection:
+        with translated(self.name), self._writer.begin() as connection:
             yield connection
 
 
@@ -553,7 +557,9 @@ def _repeated(connection: Connection, run: Run, judgement: Judgement) -> dict[st
     return {"level": Level.E5, "second_party": SecondParty.WORKER}
 
 
-def _close(connection: Connection, run: Run, now: datetime, *, returning: bool) -> Run:
-    if run.state is not State.STALE:
-        run = writing.lapse(connection, run, now)
-    return run if returning else writing.close_stale(connection, run, now)
+def _close(connection: Connection, run: Run, now: datetime, *, returning: bool) -> Run | None:
+    """None: its owner has shown up again, or somebody else closed it."""
+    lapsed = writing.lapse(connection, run, now)
+    if lapsed.state is not State.STALE:
+        return None
+    return lapsed if returning else writing.close_stale(connection, lapsed, now)

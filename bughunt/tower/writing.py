@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 from bughunt.exceptions import NoSuchRecord, RunKeyIsUnique, RunTaken
 from bughunt.tower import tables
 from bughunt.tower.rows import key_columns, question_from, run_from
-from bughunt.tower.states import QuestionState
+from bughunt.tower.states import LIVE, QuestionState
 from bughunt.tower.transitions import Change, first
 from bughunt.tower.transitions import move as move_row
 from bughunt.tower.values import EvidenceKind, NewEvidence, NewQuestion, Question, Run, RunRequest
@@ -42,8 +42,10 @@ __all__ = [
 
 # Built once: making a statement costs more than running it.
 _QUESTION = select(tables.question).where(tables.question.c.id == bindparam("question_id"))
-_QUESTION_LOCKED = _QUESTION.with_for_update()  # SQLite has one writer at a time, and ignores it
+# SQLite has one writer at a time, and ignores this. Elsewhere: a Q before its RUNs, RUNs by their numbers.
+_QUESTION_LOCKED = _QUESTION.with_for_update(key_share=True)
 _RUN = select(tables.run).where(tables.run.c.id == bindparam("run_id"))
+_RUN_LOCKED = _RUN.with_for_update(key_share=True)
 _LAST_SEQ = select(func.max(tables.evidence.c.seq)).where(tables.evidence.c.run_id == bindparam("run_id"))
 
 GATE_VERSION = 2
@@ -101,9 +103,9 @@ def get_question(connection: Connection, question_id: int, *, lock: bool = False
     return question_from(row)
 
 
-def get_run(connection: Connection, run_id: int) -> Run:
-    """The RUN with this number."""
-    row = connection.execute(_RUN, {"run_id": run_id}).mappings().first()
+def get_run(connection: Connection, run_id: int, *, lock: bool = False) -> Run:
+    """The RUN with this number; with `lock`, nobody else changes it until the transaction's end."""
+    row = connection.execute(_RUN_LOCKED if lock else _RUN, {"run_id": run_id}).mappings().first()
     if row is None:
         raise NoSuchRecord(f"there is no RUN-{run_id} in this tower: look at `bughunt report`, or at --db")
     return run_from(row)
@@ -154,8 +156,8 @@ def reserve(connection: Connection, request: RunRequest, now: datetime, lease_un
         if run.state is State.QUEUED:
             run = _taken_over(connection, run, request.owner, lease_until)
         else:
-            lapse(connection, run, now)
-            run = None
+            lapsed = lapse(connection, run, now)
+            run = None if lapsed.state is State.STALE else lapsed
     if run is None:
         run = _new_run(connection, request, project, now, lease_until)
     _supersede(connection, run, now)
@@ -193,7 +195,10 @@ def _fitting(connection: Connection, request: RunRequest) -> Run | None:
 
 
 def _taken_over(connection: Connection, run: Run, owner: str, lease_until: datetime) -> Run:
-    """A RUN that waits and that nobody holds any more, held by this owner."""
+    """A RUN that waits and that nobody holds any more, held by this owner, unless it was held on."""
+    seen = get_run(connection, run.id, lock=True)
+    if (seen.state, seen.lease_until) != (run.state, run.lease_until):
+        return seen
     changes = {"owner": owner, "lease_until": lease_until}
     connection.execute(update(tables.run).where(tables.run.c.id == run.id).values(**changes))
     return get_run(connection, run.id)
@@ -222,13 +227,16 @@ def _new_run(
 def _supersede(connection: Connection, by: Run, now: datetime) -> None:
     run = tables.run
     stale = select(run).where(run.c.question_id == by.question, run.c.state == State.STALE, run.c.id < by.id)
-    for row in connection.execute(stale).mappings().all():
+    for row in connection.execute(stale.order_by(run.c.id)).mappings().all():
         change = Change(at=now, who=by.owner, why=f"RUN-{by.id} takes its place")
         move(connection, run_from(row), State.SUPERSEDED, change, superseded_by=by.id, terminal_at=now)
 
 
 def lapse(connection: Connection, run: Run, now: datetime) -> Run:
-    """To STALE, with a note: nobody holds it any more."""
+    """To STALE, with a note: nobody holds it any more. As it is, where its owner has shown up again."""
+    run = get_run(connection, run.id, lock=True)
+    if run.state not in LIVE or run.lease_until > now:
+        return run
     words = f"STALE: the lease of {run.owner} {_ran_out(run)} while it was {run.state}."
     add(connection, run.id, [note(words)], now)
     return move(connection, run, State.STALE, Change(at=now, who=TOWER, why=words))
@@ -251,7 +259,7 @@ def close_stale(connection: Connection, run: Run, now: datetime) -> Run:
 
 def held(connection: Connection, run_id: int, owner: str, states: Iterable[State]) -> Run:
     """The RUN, if this owner holds it in one of these states."""
-    run = get_run(connection, run_id)
+    run = get_run(connection, run_id, lock=True)
     if run.owner != owner or run.state not in states:
         holder = "" if run.owner == owner else f" and held by {run.owner}"
         raise RunTaken(f"RUN-{run_id} is {run.state}{holder}: stop working on it")

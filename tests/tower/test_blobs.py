@@ -9,23 +9,23 @@ import pytest
 
 from bughunt.exceptions import EvidenceDamaged
 from bughunt.tower import EvidenceKind, NewEvidence, Tower
-from bughunt.tower.blobs import Blobs
+from bughunt.tower.blobs import FileBlobs
 from tests.tower.making import ME, begun
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> Blobs:
-    return Blobs(tmp_path / "tower.blobs")
+def blobs(tmp_path: Path) -> FileBlobs:
+    return FileBlobs(tmp_path / "tower.blobs")
 
 
-def test_named_after_the_content(blobs: Blobs) -> None:
+def test_named_after_the_content(blobs: FileBlobs) -> None:
     digest = blobs.write(b"png")
     assert digest == sha256(b"png").hexdigest()
     assert blobs.path(digest) == blobs.folder / digest[:2] / digest
     assert blobs.read(digest) == b"png"
 
 
-def test_the_same_bytes_are_stored_once(blobs: Blobs) -> None:
+def test_the_same_bytes_are_stored_once(blobs: FileBlobs) -> None:
     digest = blobs.write(b"png")
     written = blobs.path(digest).stat()
     assert blobs.write(b"png") == digest
@@ -34,21 +34,21 @@ def test_the_same_bytes_are_stored_once(blobs: Blobs) -> None:
     assert [file.name for file in blobs.folder.rglob("*") if file.is_file()] == [digest]
 
 
-def test_a_changed_blob_is_reported(blobs: Blobs) -> None:
+def test_a_changed_blob_is_reported(blobs: FileBlobs) -> None:
     digest = blobs.write(b"png")
     blobs.path(digest).write_bytes(b"PNG")
     with pytest.raises(EvidenceDamaged, match="was changed after it was written"):
         blobs.read(digest)
 
 
-def test_a_missing_blob_is_reported(blobs: Blobs) -> None:
+def test_a_missing_blob_is_reported(blobs: FileBlobs) -> None:
     digest = blobs.write(b"png")
     blobs.path(digest).unlink()
     with pytest.raises(EvidenceDamaged, match="is missing"):
         blobs.read(digest)
 
 
-def test_writing_mends_a_changed_blob(blobs: Blobs) -> None:
+def test_writing_mends_a_changed_blob(blobs: FileBlobs) -> None:
     digest = blobs.write(b"png")
     blobs.path(digest).write_bytes(b"")
     assert blobs.write(b"png") == digest

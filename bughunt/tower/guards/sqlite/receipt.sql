@@ -20,7 +20,8 @@ BEGIN
        OR NEW.moved_why NOT GLOB (SELECT readable FROM form);
 
     SELECT RAISE(ABORT, 'RECEIPT_IS_MALFORMED')
-    WHERE NEW.text = '' OR NEW.idempotency_key = '' OR NEW.source = '' OR NEW.attempts <> 0 OR NEW.failures <> 0
+    WHERE NEW.text = '' OR NEW.idempotency_key = '' OR NEW.source = ''
+       OR NEW.attempts <> 0 OR NEW.failures <> 0
        OR NEW.settled_at IS NOT NULL OR NEW.relation IS NOT NULL OR NEW.parts IS NOT NULL
        OR length(NEW.text_digest) <> 64 OR trim(NEW.text_digest, '0123456789abcdef') <> ''
        OR length(NEW.digest) <> 64 OR trim(NEW.digest, '0123456789abcdef') <> ''

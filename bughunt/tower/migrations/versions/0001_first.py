@@ -8,7 +8,8 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-TIME = "GLOB '____-__-__T__:__:__.______Z'".replace("_", "[0-9]")
+ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+FORM = "____-__-__T__:__:__.______Z".replace("_", "[0-9]")
 
 
 def upgrade() -> None:
@@ -19,10 +20,21 @@ def upgrade() -> None:
     _tombstone()
 
 
+def _times(name: str, *columns: str) -> sa.CheckConstraint:
+    """Times are text: hold it to the one form, in the words of each database."""
+    if op.get_bind().dialect.name == "sqlite":
+        return sa.CheckConstraint(_all(columns, f"GLOB '{FORM}'"), name=name)
+    return sa.CheckConstraint(_all(columns, f"~ '^{FORM.replace('.', '[.]')}$'"), name=f"{name}_TIMES")
+
+
+def _all(columns: tuple[str, ...], condition: str) -> str:
+    return " AND ".join(f"({column} IS NULL OR {column} {condition})" for column in columns)
+
+
 def _question() -> None:
     op.create_table(
         "question",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("project", sa.Text(), nullable=False),
         sa.Column("charter", sa.Text(), nullable=False),
         sa.Column("target", sa.Text(), nullable=False),
@@ -46,10 +58,7 @@ def _question() -> None:
             " AND (drill = 1) = (plan <> '[]')",
             name="QUESTION_IS_MALFORMED",
         ),
-        sa.CheckConstraint(
-            f"(created_at IS NULL OR created_at {TIME})",
-            name="QUESTION_IS_MALFORMED",
-        ),
+        _times("QUESTION_IS_MALFORMED", "created_at"),
         sqlite_strict=True,
     )
 
@@ -57,8 +66,8 @@ def _question() -> None:
 def _run() -> None:
     op.create_table(
         "run",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("question_id", sa.Integer(), nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("question_id", ID, nullable=False),
         sa.Column("project", sa.Text(), nullable=False),
         sa.Column("idempotency_key", sa.Text(), nullable=True),
         sa.Column("agent", sa.Text(), nullable=False),
@@ -76,7 +85,7 @@ def _run() -> None:
         sa.Column("landed_at", sa.Text(), nullable=True),
         sa.Column("landing_note", sa.Text(), nullable=True),
         sa.Column("gate_version", sa.Integer(), nullable=True),
-        sa.Column("superseded_by", sa.Integer(), nullable=True),
+        sa.Column("superseded_by", ID, nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.ForeignKeyConstraint(
             ["question_id", "project"], ["question.id", "question.project"], name="RUN_WITHOUT_QUESTION"
@@ -93,14 +102,7 @@ def _run() -> None:
             " AND (level IS NULL OR level IN ('E0', 'E1', 'E2', 'E3', 'E4', 'E5'))",
             name="RUN_IS_MALFORMED",
         ),
-        sa.CheckConstraint(
-            f"(created_at IS NULL OR created_at {TIME})"
-            f" AND (lease_until IS NULL OR lease_until {TIME})"
-            f" AND (started_at IS NULL OR started_at {TIME})"
-            f" AND (terminal_at IS NULL OR terminal_at {TIME})"
-            f" AND (landed_at IS NULL OR landed_at {TIME})",
-            name="RUN_IS_MALFORMED",
-        ),
+        _times("RUN_IS_MALFORMED", "created_at", "lease_until", "started_at", "terminal_at", "landed_at"),
         sa.ForeignKeyConstraint(["superseded_by"], ["run.id"], name="run_superseded_by"),
         sqlite_strict=True,
     )
@@ -110,6 +112,7 @@ def _run() -> None:
         ["project", "idempotency_key"],
         unique=True,
         sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     )
     op.create_index("run_created", "run", ["created_at"])
     op.create_index(
@@ -117,19 +120,30 @@ def _run() -> None:
         "run",
         ["lease_until"],
         sqlite_where=sa.text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')"),
+        postgresql_where=sa.text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')"),
     )
     op.create_index("run_of_question", "run", ["question_id", "state"])
     op.create_index(
-        "run_owner", "run", ["owner"], sqlite_where=sa.text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')")
+        "run_owner",
+        "run",
+        ["owner"],
+        sqlite_where=sa.text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')"),
+        postgresql_where=sa.text("state IN ('QUEUED', 'RUNNING', 'VERIFYING')"),
     )
-    op.create_index("run_stale", "run", ["id"], sqlite_where=sa.text("state = 'STALE'"))
+    op.create_index(
+        "run_stale",
+        "run",
+        ["id"],
+        sqlite_where=sa.text("state = 'STALE'"),
+        postgresql_where=sa.text("state = 'STALE'"),
+    )
 
 
 def _evidence() -> None:
     op.create_table(
         "evidence",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("run_id", sa.Integer(), nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("run_id", ID, nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("load", sa.Integer(), nullable=True),
@@ -167,10 +181,7 @@ def _evidence() -> None:
             " AND (layer IS NULL OR layer IN ('network', 'browser', 'model', 'product'))",
             name="EVIDENCE_IS_MALFORMED",
         ),
-        sa.CheckConstraint(
-            f"(at IS NULL OR at {TIME})",
-            name="EVIDENCE_IS_MALFORMED",
-        ),
+        _times("EVIDENCE_IS_MALFORMED", "at"),
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="EVIDENCE_WITHOUT_RUN"),
         sqlite_strict=True,
     )
@@ -180,14 +191,15 @@ def _evidence() -> None:
         ["run_id", "kind", "load"],
         unique=True,
         sqlite_where=sa.text("kind IN ('load', 'network')"),
+        postgresql_where=sa.text("kind IN ('load', 'network')"),
     )
 
 
 def _tombstone() -> None:
     op.create_table(
         "tombstone",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("evidence_id", sa.Integer(), nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("evidence_id", ID, nullable=False),
         sa.Column("why", sa.Text(), nullable=False),
         sa.Column("at", sa.Text(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
@@ -202,10 +214,7 @@ def _tombstone() -> None:
             " AND trim(digest, '0123456789abcdef') = ''",
             name="TOMBSTONE_IS_MALFORMED",
         ),
-        sa.CheckConstraint(
-            f"(at IS NULL OR at {TIME})",
-            name="TOMBSTONE_IS_MALFORMED",
-        ),
+        _times("TOMBSTONE_IS_MALFORMED", "at"),
         sa.ForeignKeyConstraint(["evidence_id"], ["evidence.id"], name="TOMBSTONE_WITHOUT_EVIDENCE"),
         sqlite_strict=True,
     )

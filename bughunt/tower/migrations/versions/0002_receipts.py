@@ -8,14 +8,11 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
+revision = "0002"
 down_revision = "0001"
 
 ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-TIME = {
-    "sqlite": "GLOB '____-__-__T__:__:__.______Z'".replace("_", "[0-9]"),
-    "postgresql": r"~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$'",
-}
+FORM = "____-__-__T__:__:__.______Z".replace("_", "[0-9]")
 RELATIONS = "('IGNORE', 'LINK_EXISTING_Q', 'EVIDENCE_OR_ACCEPTANCE', 'NEW_Q', 'SPLIT_TO_N_Q')"
 WHY = "as its row had it before events were kept"
 
@@ -31,6 +28,7 @@ def upgrade() -> None:
     _attachment()
     _relation()
     _event()
+    _blob()
     _tell_history()
 
 
@@ -52,9 +50,15 @@ def _is_digest(column: str) -> str:
     return f" AND length({column}) = 64 AND trim({column}, '0123456789abcdef') = ''"
 
 
-def _times(*columns: str) -> str:
-    form = TIME[op.get_bind().dialect.name]
-    return " AND ".join(f"({column} IS NULL OR {column} {form})" for column in columns)
+def _times(name: str, *columns: str) -> sa.CheckConstraint:
+    """Times are text: hold it to the one form, in the words of each database."""
+    if op.get_bind().dialect.name == "sqlite":
+        return sa.CheckConstraint(_all(columns, f"GLOB '{FORM}'"), name=name)
+    return sa.CheckConstraint(_all(columns, f"~ '^{FORM.replace('.', '[.]')}$'"), name=f"{name}_TIMES")
+
+
+def _all(columns: tuple[str, ...], condition: str) -> str:
+    return " AND ".join(f"({column} IS NULL OR {column} {condition})" for column in columns)
 
 
 def _receipt() -> None:
@@ -96,7 +100,7 @@ def _receipt() -> None:
             " AND (parts IS NULL OR parts > 0)" + _is_digest("text_digest") + _is_digest("digest"),
             name="RECEIPT_IS_MALFORMED",
         ),
-        _form("RECEIPT_IS_MALFORMED", "occurred_at", "received_at", "next_attempt_at", "settled_at"),
+        _times("RECEIPT_IS_MALFORMED", "occurred_at", "received_at", "next_attempt_at", "settled_at"),
         sqlite_strict=True,
     )
     unsettled = sa.text("state NOT IN ('APPLIED', 'IGNORED')")
@@ -104,10 +108,6 @@ def _receipt() -> None:
         "receipt_unsettled", "receipt", ["id"], sqlite_where=unsettled, postgresql_where=unsettled
     )
     op.create_index("receipt_of_reference", "receipt", ["project", "reference"])
-
-
-def _form(name: str, *columns: str) -> sa.CheckConstraint:
-    return sa.CheckConstraint(_times(*columns), name=name)
 
 
 def _attachment() -> None:
@@ -157,7 +157,7 @@ def _relation() -> None:
         sa.Column("who", sa.Text(), nullable=False),
         sa.UniqueConstraint("receipt_id", "part", "question_id", name="RELATION_IS_IMMUTABLE"),
         sa.CheckConstraint(f"id > 0 AND part > 0 AND relation IN {RELATIONS}", name="RELATION_IS_MALFORMED"),
-        _form("RELATION_IS_MALFORMED", "at"),
+        _times("RELATION_IS_MALFORMED", "at"),
         sqlite_strict=True,
     )
     op.create_index("relation_of_question", "relation", ["question_id"])
@@ -187,7 +187,7 @@ def _event() -> None:
             "id > 0 AND kind IN ('run', 'question', 'receipt', 'heartbeat', 'log', 'page')",
             name="EVENT_IS_MALFORMED",
         ),
-        _form("EVENT_IS_MALFORMED", "at"),
+        _times("EVENT_IS_MALFORMED", "at"),
         sqlite_strict=True,
     )
     for kind in subjects:
@@ -228,6 +228,16 @@ PATH = f"""
                 WHEN {RAN} THEN 'RUNNING' ELSE 'QUEUED' END, state
     FROM run WHERE state IN ('DONE', 'FAILED', 'CANCELLED', 'SUPERSEDED')
 """
+
+
+def _blob() -> None:
+    op.create_table(
+        "blob",
+        sa.Column("digest", sa.Text(), primary_key=True),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.CheckConstraint(_is_digest("digest").removeprefix(" AND "), name="BLOB_IS_MALFORMED"),
+        sqlite_strict=True,
+    )
 
 
 def _tell_history() -> None:
