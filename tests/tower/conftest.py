@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bughunt.tower import Tower
+from tests.postgres import Server
 from tests.tower.making import Clock
-from tests.tower.raw import Raw
+from tests.tower.raw import Raw, connect
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +30,15 @@ def place(tmp_path: Path, fresh_file: Path) -> Path:
     return Path(shutil.copy(fresh_file, tmp_path / "tower.db"))
 
 
-@pytest.fixture
-def url(place: Path) -> str:
-    return f"sqlite:///{place}"
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An empty tower, on each of the databases. A test of files alone has a `url` of its own."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{request.getfixturevalue('place')}"
+        return
+    server: Server = request.getfixturevalue("postgres")
+    with server.database() as database:
+        yield database
 
 
 @pytest.fixture
@@ -46,26 +53,29 @@ def tower(url: str, clock: Clock) -> Iterator[Tower]:
     opened.close()
 
 
-@pytest.fixture(scope="session", params=["foreign keys on", "no checks"])
-def raw_database(fresh_file: Path, request: pytest.FixtureRequest) -> Iterator[sqlite3.Connection]:
-    """A tower seen by raw SQL, past all our code: with all that SQLite can check, and with nothing of it.
+@pytest.fixture(scope="session", params=["sqlite", "sqlite without checks", "postgresql"])
+def raw_database(request: pytest.FixtureRequest) -> Iterator[Raw]:
+    """A tower seen by raw SQL, past all our code: with all that the database can check, and without.
 
-    It checks no foreign keys unless asked to, and no CHECK where asked not to.
+    SQLite checks no foreign keys unless asked to, and no CHECK where asked not to.
     """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    with closing(sqlite3.connect(fresh_file)) as fresh:
-        fresh.backup(connection)
-    if request.param == "foreign keys on":
-        connection.execute("PRAGMA foreign_keys = ON")
-    else:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-    yield connection
-    connection.close()
+    if request.param == "postgresql":
+        server: Server = request.getfixturevalue("postgres")
+        with server.database() as database, closing(connect(database)) as connection:
+            yield Raw(connection)
+        return
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    with closing(sqlite3.connect(request.getfixturevalue("fresh_file"))) as fresh:
+        fresh.backup(memory)
+    checks = request.param == "sqlite"
+    memory.execute("PRAGMA foreign_keys = ON" if checks else "PRAGMA ignore_check_constraints = ON")
+    yield Raw(memory)
+    memory.close()
 
 
 @pytest.fixture
-def raw(raw_database: sqlite3.Connection) -> Iterator[Raw]:
+def raw(raw_database: Raw) -> Iterator[Raw]:
     """Each test has an empty tower: what it wrote is rolled back."""
     raw_database.execute("BEGIN")
-    yield Raw(raw_database)
+    yield raw_database
     raw_database.execute("ROLLBACK")

@@ -1,15 +1,18 @@
-"""Raw SQL against a tower. The statements are portable; only this file knows which database it is."""
+"""Raw SQL against a tower. The statements are portable; this file knows which database it is."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
 
+import psycopg
 import pytest
+from sqlalchemy.engine import make_url
 
-from bughunt.tower.refusals import refusal_code
+from bughunt.tower.refusals import code_of
 
 AT = "2026-03-01T12:00:00.000000Z"
 LATER = "2026-03-01T12:00:30.000000Z"
@@ -38,27 +41,64 @@ MOVED = {"moves": 1, "moved_at": AT, "moved_by": "me", "moved_why": "because"}
 """What a row in its first state says of that."""
 
 
-class Raw:
-    """One raw connection."""
+REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+MISTYPED = (psycopg.DataError, psycopg.errors.DatatypeMismatch)
+"""A type that refuses a value before any guard sees it; SQLite's STRICT says the same with our code."""
+
+
+class Raw:
+    """One raw connection, to either database."""
+
+    def __init__(self, connection: sqlite3.Connection | psycopg.Connection[tuple[object, ...]]) -> None:
         self._connection = connection
+        self.sqlite = isinstance(connection, sqlite3.Connection)
+
+    def _run(self, sql: str, values: dict[str, object] | None) -> Any:  # Any: a cursor of either driver
+        if isinstance(self._connection, sqlite3.Connection):
+            return self._connection.execute(sql, values or {})
+        plain = re.sub(r"(INSERT|UPDATE) OR (REPLACE|IGNORE|FAIL)", r"\1", sql)  # there are no such words
+        return self._connection.execute(re.sub(r"(?<!:):(\w+)", r"%(\1)s", plain), values or {})
 
     def execute(self, sql: str, values: dict[str, object] | None = None) -> int:
         """Run one statement; the number of the row that it inserted."""
-        return self._connection.execute(sql, values or {}).lastrowid or 0
+        if self.sqlite or not sql.startswith("INSERT"):
+            return getattr(self._run(sql, values), "lastrowid", None) or 0
+        [(number,)] = self._run(f"{sql} RETURNING id", values)
+        assert isinstance(number, int)
+        return number
 
     def rows(self, sql: str, values: dict[str, object] | None = None) -> list[tuple[object, ...]]:
-        return self._connection.execute(sql, values or {}).fetchall()
+        return list(self._run(sql, values).fetchall())
 
     @contextmanager
     def refuses(self, code: str) -> Iterator[None]:
         """The statement within is refused with this code; what went before it stands."""
         self.execute("SAVEPOINT refused")
-        with pytest.raises(sqlite3.IntegrityError) as refusal:
+        with pytest.raises((*REFUSED, *MISTYPED) if code.endswith("_MALFORMED") else REFUSED) as refusal:
             yield
         self.execute("ROLLBACK TO SAVEPOINT refused")
-        assert refusal_code(str(refusal.value)) == code, str(refusal.value)
+        if not isinstance(refusal.value, MISTYPED):
+            assert code_of(refusal.value) == code, str(refusal.value)
+
+    def refusal(self, statement: Callable[[], object]) -> str | None:
+        """The code with which a statement is refused; None: it is not, and stands."""
+        self.execute("SAVEPOINT tried")
+        try:
+            statement()
+        except REFUSED as refusal:
+            self.execute("ROLLBACK TO SAVEPOINT tried")
+            return code_of(refusal)
+        return None
+
+    def is_readable(self, sign: str) -> bool:
+        """Whether the guards take this sign for one that a person could see."""
+        asked = "char(:sign) GLOB readable FROM form" if self.sqlite else "is_readable(chr(:sign))"
+        return bool(self.rows(f"SELECT {asked}", {"sign": ord(sign)})[0][0])
+
+    def without_guard(self, table: str, name: str) -> None:
+        """Take one trigger away, as somebody could who may change the schema."""
+        self.execute(f"DROP TRIGGER {name}" + ("" if self.sqlite else f" ON {table}"))
 
     def insert(self, table: str, values: dict[str, object], verb: str = "INSERT") -> int:
         columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
@@ -247,10 +287,14 @@ class Raw:
 
 
 @contextmanager
-def opened(place: Path) -> Iterator[Raw]:
-    """Raw SQL beside an open tower, on the same file."""
-    connection = sqlite3.connect(place, isolation_level=None)
-    try:
+def opened(url: str) -> Iterator[Raw]:
+    """Raw SQL beside an open tower, on the same database."""
+    with closing(connect(url)) as connection:
         yield Raw(connection)
-    finally:
-        connection.close()
+
+
+def connect(url: str) -> sqlite3.Connection | psycopg.Connection[tuple[object, ...]]:
+    """A connection past all our code."""
+    if url.startswith("sqlite"):
+        return sqlite3.connect(str(make_url(url).database), isolation_level=None)
+    return psycopg.connect(url, autocommit=True)

@@ -14,6 +14,12 @@ from tests.tower.making import ME, begun
 
 
 @pytest.fixture
+def url(place: Path) -> str:
+    """Of a file: here it is about files."""
+    return f"sqlite:///{place}"
+
+
+@pytest.fixture
 def blobs(tmp_path: Path) -> FileBlobs:
     return FileBlobs(tmp_path / "tower.blobs")
 

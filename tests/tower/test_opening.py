@@ -17,6 +17,12 @@ from tests.tower.processes import output
 from tests.tower.raw import opened
 
 
+@pytest.fixture
+def url(place: Path) -> str:
+    """Of a file: here it is about files."""
+    return f"sqlite:///{place}"
+
+
 def _one_line(error: Exception, *words: str) -> None:
     text = str(error)
     assert "\n" not in text

@@ -14,6 +14,13 @@ from bughunt.verdict.judgement import Reason, State
 from tests.tower.making import Clock, a_question, begun
 from tests.tower.processes import output, started
 
+
+@pytest.fixture
+def url(place: Path) -> str:
+    """Of a file: here it is about files."""
+    return f"sqlite:///{place}"
+
+
 OPENS = """
 import sys
 from bughunt.tower import NewQuestion, Tower

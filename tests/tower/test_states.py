@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from itertools import product
 
-from bughunt.tower.refusals import refusal_code
 from bughunt.tower.states import LIVE, TERMINAL, TRANSITIONS
 from bughunt.verdict.judgement import State
 from tests.tower.raw import Raw
@@ -32,16 +30,9 @@ def _moves(raw: Raw, before: State, after: State) -> bool:
     run = raw.run_in(before, question)
     if before is State.VERIFYING:
         raw.proof_of_pass(run)
-    try:
-        raw.update("run", run, {"state": after, **raw.ending(after, question)})
-    except sqlite3.IntegrityError as refusal:
-        return refusal_code(str(refusal)) not in ("RUN_IS_TERMINAL", "RUN_TRANSITION_REFUSED")
-    return True
+    code = raw.refusal(lambda: raw.update("run", run, {"state": after, **raw.ending(after, question)}))
+    return code not in ("RUN_IS_TERMINAL", "RUN_TRANSITION_REFUSED")
 
 
 def _inserts(raw: Raw, question: int, state: State) -> bool:
-    try:
-        raw.run(question, **({"state": state} | raw.ending(state, question)))
-    except sqlite3.IntegrityError:
-        return False
-    return True
+    return raw.refusal(lambda: raw.run(question, **({"state": state} | raw.ending(state, question)))) is None
