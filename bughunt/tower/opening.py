@@ -27,6 +27,8 @@ CONNECT_SECONDS = 10
 OLDEST_SERVER = 14
 """The oldest PostgreSQL that is tried."""
 
+_CONNECT = {"connect_timeout": CONNECT_SECONDS, "client_encoding": "utf8"}
+
 _MIGRATING = 0x62756768756E74
 """The advisory lock under which a schema is made: `bughunt`, as a number."""
 
@@ -39,7 +41,8 @@ def place_of(url: str) -> Path | None:
 
 def name_of(url: str) -> str:
     """What a database is called in messages: its file, or its URL without the password."""
-    return str(place_of(url) or _parsed(url).render_as_string(hide_password=True))
+    shown = _parsed(url).set(drivername="postgresql").render_as_string(hide_password=True)
+    return str(place_of(url) or shown)
 
 
 def _parsed(url: str) -> URL:
@@ -86,7 +89,7 @@ def _server_engine(url: URL) -> Engine:
         raise UsageError(
             "A tower on PostgreSQL needs an extra: pip install 'bughunt[postgres]', then again."
         ) from error
-    return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_SECONDS})
+    return create_engine(url, pool_pre_ping=True, connect_args=_CONNECT)
 
 
 def _check_server(engine: Engine, name: str) -> None:

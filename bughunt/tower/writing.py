@@ -9,9 +9,11 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from bughunt.exceptions import NoSuchRecord, RunKeyIsUnique, RunTaken
 from bughunt.tower import tables
+from bughunt.tower.refusals import code_of
 from bughunt.tower.rows import key_columns, question_from, run_from
 from bughunt.tower.states import LIVE, QuestionState
 from bughunt.tower.transitions import Change, first
@@ -120,13 +122,23 @@ def put_question(connection: Connection, key: NewQuestion, change: Change) -> Qu
     if row is None:
         plan = msgspec.json.encode(key.plan).decode()
         values = {"plan": plan, "drill": int(bool(key.plan)), "text": key.question, "created_at": change.at}
-        connection.execute(insert(table).values(**columns, **values, **first(QuestionState.OPEN, change)))
-        return question_from(connection.execute(select(table).where(where)).mappings().one())
+        _insert_once(connection, {**columns, **values, **first(QuestionState.OPEN, change)})
+        row = connection.execute(select(table).where(where)).mappings().one()
     if row["state"] == QuestionState.CLOSED:
         move_question(connection, question_from(row), QuestionState.OPEN, change)
     if row["text"] != key.question:
         connection.execute(update(table).where(where).values(text=key.question))
     return question_from(connection.execute(select(table).where(where)).mappings().one())
+
+
+def _insert_once(connection: Connection, values: dict[str, object]) -> None:
+    """A new Q, unless another transaction was faster by a moment."""
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(tables.question).values(**values))
+    except IntegrityError as error:
+        if error.orig is None or code_of(error.orig) != "QUESTION_KEY_IS_UNIQUE":
+            raise
 
 
 def answer(connection: Connection, done: Run, now: datetime) -> None:

@@ -84,10 +84,16 @@ class Raw:
     def refusal(self, statement: Callable[[], object]) -> str | None:
         """The code with which a statement is refused; None: it is not, and stands."""
         self.execute("SAVEPOINT tried")
+        code = self.refusal_outside(statement)
+        if code is not None:
+            self.execute("ROLLBACK TO SAVEPOINT tried")
+        return code
+
+    def refusal_outside(self, statement: Callable[[], object]) -> str | None:
+        """The same outside a transaction."""
         try:
             statement()
         except REFUSED as refusal:
-            self.execute("ROLLBACK TO SAVEPOINT tried")
             return code_of(refusal)
         return None
 

@@ -97,11 +97,14 @@ class TestEvents:
 
     @pytest.mark.parametrize("to", ["RUNNING", "QUEUED", "DONE"])
     def test_a_change_of_state_cannot_be_written_by_hand(self, raw: Raw, to: str) -> None:
-        run = raw.run_in("RUNNING")
+        question = raw.question()
+        run = raw.run_in("RUNNING", question)
         for seq in (2, 3):
             for before in (None, "QUEUED", "RUNNING"):
                 with raw.refuses("EVENT_IS_FORGED"):
-                    raw.event(kind="run", run_id=run, question_id=1, seq=seq, from_state=before, to_state=to)
+                    raw.event(
+                        kind="run", run_id=run, question_id=question, seq=seq, from_state=before, to_state=to
+                    )
 
     @pytest.mark.parametrize("kind", ["question", "receipt"])
     def test_nor_of_a_question_or_a_message(self, raw: Raw, kind: str) -> None:

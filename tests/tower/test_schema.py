@@ -16,6 +16,8 @@ from bughunt import exceptions
 from bughunt.tower import guards, tables
 from bughunt.tower.migrations import HEAD, KNOWN
 from bughunt.tower.refusals import REFUSALS, refusal_code
+from tests.postgres import Server
+from tests.tower.raw import opened
 
 SPARE = {"QUESTION_PROJECT"}
 """Not a rule: what a foreign key refers to."""
@@ -119,3 +121,47 @@ def test_every_exception_is_in_the_tree_and_exported() -> None:
 )
 def test_codes_in_the_words_of_sqlite(message: str, code: str | None) -> None:
     assert refusal_code(message) == code
+
+
+def test_migrations_make_the_same_on_postgresql(postgres: Server) -> None:
+    with postgres.database() as migrated, postgres.database("template0") as expected:
+        engine = create_engine(_psycopg(expected))
+        tables.metadata.create_all(engine)
+        engine.dispose()
+        made = _on_server(migrated)
+        made = {row for row in made if row[0] != "alembic_version"}
+        assert made
+        assert made == _on_server(expected)
+
+
+def test_guards_are_the_same_on_both(fresh_file: Path, postgres: Server) -> None:
+    """By their names; what they do is tried by the same tests."""
+    with postgres.database() as url, opened(url) as raw:
+        rows = raw.rows("SELECT DISTINCT tgname FROM pg_trigger WHERE NOT tgisinternal")
+    there = {str(row[0]) for row in rows}
+    here = set(_schema(fresh_file, "trigger"))
+    assert {name for name in there if not name.endswith("_truncate")} == here
+    assert len(there) - len(here) == len(tables.metadata.tables)
+
+
+def _psycopg(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+def _on_server(url: str) -> set[tuple[object, ...]]:
+    """Columns, constraints and indexes, as the server tells of them."""
+    with opened(url) as raw:
+        columns = raw.rows(
+            "SELECT table_name, column_name, data_type, is_nullable,"
+            " regexp_replace(coalesce(column_default, ''), '::.*', '')"
+            " FROM information_schema.columns WHERE table_schema = 'public'"
+            " AND table_name NOT IN ('proof', 'held', 'mismatched')"
+        )
+        constraints = raw.rows(
+            "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE connamespace = 'public'::regnamespace"
+        )
+        indexes = raw.rows(
+            "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+        )
+    return {*columns, *constraints, *indexes}
