@@ -1,0 +1,279 @@
+"""From a message to a decision: step by step, the plainest first; what no step can tell waits for context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+
+from bughunt.tower.intake.seeing import Sight, look_at
+from bughunt.tower.intake.splitting import scheduled
+from bughunt.tower.intake.text import targets_in
+from bughunt.tower.intake.values import Decision, Incoming, OpenQuestion, Part, Relation
+
+__all__ = ["CERTAIN", "PENDING", "Chances", "decided"]
+
+Chances = Mapping[str, float]
+"""How likely each relation is, and `PENDING_CONTEXT`: what the classifier says."""
+
+PENDING = "PENDING_CONTEXT"
+
+CERTAIN = 0.8
+"""The confidence above which a decision counts as certain: one in a hundred of those may link wrongly."""
+
+ALIKE = 0.42
+"""The likeness above which a message is about an open question though it names none."""
+
+AHEAD = 0.08
+"""How much more alike than the next one that question must be."""
+
+_LINKING = (Relation.LINK_EXISTING_Q, Relation.EVIDENCE_OR_ACCEPTANCE)
+
+
+def decided(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | None) -> Decision:
+    """The decision about a message; `chances` is None where no classifier is installed."""
+    return (
+        _by_schedule(sight, questions)
+        or _by_wrong_name(sight)
+        or _by_another_target(sight)
+        or _by_filler(sight, chances)
+        or _by_act(sight, questions, chances)
+    )
+
+
+def unsure(reason: str, step: str, confidence: float = 0.0) -> Decision:
+    """It waits for context."""
+    return Decision(relation=None, reason=reason, step=step, confidence=confidence)
+
+
+def _by_schedule(sight: Sight, questions: Sequence[OpenQuestion]) -> Decision | None:
+    """A schedule names charters with their targets, and asks them."""
+    if sight.message.source != "schedule":
+        return None
+    pairs = scheduled(sight.reading.text)
+    known = {(q.charter.rpartition("::")[2], q.target): q.id for q in questions} | {
+        (q.charter, q.target): q.id for q in questions
+    }
+    links = tuple(dict.fromkeys(known[pair] for pair in pairs if pair in known))
+    fresh = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+    told = {"step": "schedule", "confidence": 0.95}
+    if links and not fresh:
+        return Decision(
+            relation=Relation.LINK_EXISTING_Q, links=links, reason="A schedule asks them again.", **told
+        )
+    if len(pairs) == 1 and fresh:
+        return Decision(
+            relation=Relation.NEW_Q, target=fresh[0][1], reason="A schedule asks it first.", **told
+        )
+    if pairs:
+        parts = tuple(_scheduled_part(pair, known.get(pair)) for pair in dict.fromkeys(pairs))
+        return Decision(
+            relation=Relation.SPLIT_TO_N_Q, parts=parts, reason="A schedule asks several.", **told
+        )
+    return None
+
+
+def _scheduled_part(pair: tuple[str, str], known: int | None) -> Part:
+    text = f"{pair[0]} {pair[1]}"
+    if known is not None:
+        return Part(text=text, links=(known,), relation=Relation.LINK_EXISTING_Q)
+    return Part(text=text, relation=Relation.NEW_Q, target=pair[1])
+
+
+def _by_wrong_name(sight: Sight) -> Decision | None:
+    """A number of no open question says that something known is meant, but not what."""
+    names = sight.references
+    if names.unknown and not names.links:
+        return unsure(f"Q-{names.unknown[0]} is no open question of this project.", "references", 0.9)
+    if names.ambiguous and not sight.reading.targets:
+        return unsure("The charter is asked on several targets, and none of them is named.", "references", 0.8)
+    return None
+
+
+def _by_another_target(sight: Sight) -> Decision | None:
+    """A known charter or question, wanted on a target where nobody asks it yet."""
+    names = sight.references
+    wants = sight.marks["wants"] or sight.marks["fresh"] or sight.parts
+    if names.elsewhere and not names.numbers and wants:
+        target = names.elsewhere[0]
+        return Decision(
+            relation=Relation.NEW_Q,
+            target=target,
+            confidence=0.85,
+            reason=f"A known charter is wanted on {target}, where nobody asks it yet.",
+            step="references",
+        )
+    return None
+
+
+def _by_filler(sight: Sight, chances: Chances | None) -> Decision | None:
+    """Thanks, greetings and the like, which ask for nothing and tell nothing."""
+    marks = sight.marks
+    polite = marks["thanks"] or marks["acknowledges"] or marks["courtesy"] or marks["absent"]
+    telling = ("saw", "accepts", "rejects", "again", "status", "narrows", "measured", "build", "file", "wants")
+    plain = polite and marks["short"] and not sight.parts and not any(marks[name] for name in telling)
+    sure = 0.0 if chances is None else chances.get(Relation.IGNORE, 0.0)
+    if plain and marks["tiny"]:
+        sure = max(sure, 0.9)
+    if (sure >= 0.5 and _first(chances) in (None, Relation.IGNORE)) or sure >= 0.9:
+        return Decision(
+            relation=Relation.IGNORE, confidence=sure, reason="It asks nothing and tells nothing.", step="filler"
+        )
+    return None
+
+
+def _first(chances: Chances | None) -> str | None:
+    return None if chances is None else max(chances, key=lambda label: chances[label])
+
+
+def _by_act(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | None) -> Decision:
+    if chances is None:
+        return unsure(
+            "What it asks or tells cannot be told without the extra: pip install 'bughunt[intake]'.", "extra"
+        )
+    label = _first(chances) or PENDING
+    if label == PENDING and len(questions) == 1 and not sight.references.unknown:
+        label = _of_the_only_question(sight, chances)
+    if label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
+        return _asked(sight, questions, chances)
+    if label in _LINKING:
+        return _linked(sight, Relation(label), chances)
+    return unsure("What it refers to cannot be told.", "acts", chances.get(PENDING, 0.0))
+
+
+def _of_the_only_question(sight: Sight, chances: Chances) -> str:
+    """Where only one question is open, a vague message can only mean that one."""
+    goes_on = sight.marks["status"] or sight.marks["again"] or sight.marks["goes_on"]
+    return Relation.LINK_EXISTING_Q if goes_on and chances[Relation.LINK_EXISTING_Q] > 0.02 else PENDING
+
+
+def _asked(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) -> Decision:
+    asking = chances.get(Relation.NEW_Q, 0.0) + chances.get(Relation.SPLIT_TO_N_Q, 0.0)
+    if len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= 0.25:
+        return _split(sight, questions, chances)
+    best = _alike(sight)
+    if best is None:
+        return Decision(
+            relation=Relation.NEW_Q,
+            target=_target(sight),
+            confidence=asking,
+            reason="It asks what no open question asks.",
+            step="acts",
+        )
+    if sight.reading.targets or _only_target(best, sight):
+        return Decision(
+            relation=Relation.LINK_EXISTING_Q,
+            links=(best,),
+            confidence=min(asking, sight.alike[0].likeness + 0.2, 0.79),
+            reason=f"It asks the same as Q-{best}.",
+            step="likeness",
+        )
+    return unsure(f"It may ask the same as Q-{best}, and names no target.", "likeness", 0.5)
+
+
+def _alike(sight: Sight) -> int | None:
+    """The open question that a message asks again in other words; on another target it is another one."""
+    here = [item for item in sight.alike if item.target >= 0]
+    if not here or here[0].likeness < ALIKE:
+        return None
+    others = [item for item in here[1:] if item.question.charter != here[0].question.charter]
+    if others and here[0].likeness - others[0].likeness < AHEAD:
+        return None
+    return here[0].question.id
+
+
+def _only_target(best: int, sight: Sight) -> bool:
+    charter = next(item.question.charter for item in sight.alike if item.question.id == best)
+    return sum(item.question.charter == charter for item in sight.alike) == 1 and sight.alike[0].likeness > 0.6
+
+
+def _target(sight: Sight) -> str | None:
+    return next(iter(sight.reading.targets), None)
+
+
+def _split(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) -> Decision:
+    whole = _target(sight)
+    parts = tuple(_part(sight.message, text, whole, questions) for text in sight.parts)
+    return Decision(
+        relation=Relation.SPLIT_TO_N_Q,
+        parts=parts,
+        confidence=chances.get(Relation.SPLIT_TO_N_Q, 0.0),
+        reason=f"It asks {len(parts)} things that can have different answers.",
+        step="lists",
+    )
+
+
+def _part(message: Incoming, text: str, target: str | None, questions: Sequence[OpenQuestion]) -> Part:
+    known = {question.target for question in questions}
+    own = next(iter(targets_in(text, known)), target)
+    shown = f"{text} ({own})" if own and own not in text else text
+    sight = look_at(structs.replace(message, text=shown, attachments=()), questions)
+    same = _alike(sight)
+    if same is not None and sight.alike[0].target == 1 and sight.alike[0].likeness > ALIKE + 0.1:
+        return Part(text=text, links=(same,), relation=Relation.LINK_EXISTING_Q)
+    return Part(text=text, relation=Relation.NEW_Q, target=own)
+
+
+def _linked(sight: Sight, relation: Relation, chances: Chances) -> Decision:
+    names, sure = sight.references, chances[relation]
+    if names.links:
+        if names.elsewhere and relation is Relation.LINK_EXISTING_Q and not names.charters:
+            return _new_elsewhere(names.elsewhere[0], sure)
+        return _link(relation, _on_targets(names.links, sight), min(sure, 0.97), "It names them.", "references")
+    if names.thread and not _leaves_thread(sight):
+        return _link(relation, names.thread, min(sure, 0.95), "It stands in their thread.", "thread")
+    here = [item for item in sight.alike if item.target >= 0]
+    needed = ALIKE * (0.75 if relation is Relation.EVIDENCE_OR_ACCEPTANCE or len(sight.alike) == 1 else 0.85)
+    if here and here[0].likeness >= needed:
+        return _most_alike(sight, relation, sure)
+    if relation is Relation.LINK_EXISTING_Q and sight.parts and sight.alike and sight.alike[0].target == -1:
+        return Decision(
+            relation=Relation.NEW_Q,
+            target=_target(sight),
+            confidence=0.5,
+            reason="It asks what is asked elsewhere only.",
+            step="likeness",
+        )
+    return unsure("It is about something known, but not plainly about which open question.", "likeness", 0.5)
+
+
+def _most_alike(sight: Sight, relation: Relation, sure: float) -> Decision:
+    here = [item for item in sight.alike if item.target >= 0]
+    first = here[0]
+    rivals = [item for item in here[1:] if first.likeness - item.likeness < AHEAD / 2]
+    if rivals and not (first.target == 1 and rivals[0].target != 1):
+        return unsure(
+            f"It may be about Q-{first.question.id} or Q-{rivals[0].question.id}.", "likeness", 0.5
+        )
+    confidence = min(sure, first.likeness + 0.2, 0.79)
+    return _link(relation, (first.question.id,), confidence, "It is about the same.", "likeness")
+
+
+def _leaves_thread(sight: Sight) -> bool:
+    """Whether a message in a thread is plainly about something else."""
+    meant = [item for item in sight.alike if item.question.id in sight.references.thread]
+    return bool(re.search(r"\bnot this one\b|不是这[个条]|另一个", sight.reading.text)) or (
+        bool(meant) and meant[0].likeness < 0.15 and sight.alike[0].likeness > 0.55
+    )
+
+
+def _on_targets(links: tuple[int, ...], sight: Sight) -> tuple[int, ...]:
+    """Of several named questions those on the named targets, where that leaves any."""
+    targets = {item.question.id: item.question.target for item in sight.alike}
+    here = tuple(link for link in links if targets[link] in sight.reading.targets)
+    return here if here and not sight.references.numbers else links
+
+
+def _new_elsewhere(target: str, sure: float) -> Decision:
+    return Decision(
+        relation=Relation.NEW_Q,
+        target=target,
+        confidence=sure,
+        reason=f"A known question is wanted on {target}, where nobody asks it yet.",
+        step="references",
+    )
+
+
+def _link(relation: Relation, links: tuple[int, ...], sure: float, reason: str, step: str) -> Decision:
+    return Decision(relation=relation, links=links, confidence=sure, reason=reason, step=step)

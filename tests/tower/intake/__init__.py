@@ -1,0 +1,1 @@
+"""The intake: how messages relate to what is known."""
