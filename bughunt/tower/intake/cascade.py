@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
+from bughunt.tower.intake.likeness import Alike
 from bughunt.tower.intake.seeing import Sight, look_at
 from bughunt.tower.intake.splitting import scheduled
 from bughunt.tower.intake.text import targets_in
@@ -27,6 +28,9 @@ ALIKE = 0.42
 
 AHEAD = 0.08
 """How much more alike than the next one that question must be."""
+
+_GOING_ON = ("again", "goes_on", "status", "narrows", "holds", "accepts", "rejects", "saw", "file", "build")
+"""Marks of what goes on with the question of a thread; without one it may be small talk."""
 
 _LINKING = (Relation.LINK_EXISTING_Q, Relation.EVIDENCE_OR_ACCEPTANCE)
 
@@ -87,7 +91,9 @@ def _by_wrong_name(sight: Sight) -> Decision | None:
     if names.unknown and not names.links:
         return unsure(f"Q-{names.unknown[0]} is no open question of this project.", "references", 0.9)
     if names.ambiguous and not sight.reading.targets:
-        return unsure("The charter is asked on several targets, and none of them is named.", "references", 0.8)
+        return unsure(
+            "The charter is asked on several targets, and none of them is named.", "references", 0.8
+        )
     return None
 
 
@@ -111,16 +117,41 @@ def _by_filler(sight: Sight, chances: Chances | None) -> Decision | None:
     """Thanks, greetings and the like, which ask for nothing and tell nothing."""
     marks = sight.marks
     polite = marks["thanks"] or marks["acknowledges"] or marks["courtesy"] or marks["absent"]
-    telling = ("saw", "accepts", "rejects", "again", "status", "narrows", "measured", "build", "file", "wants")
+    telling = (
+        "saw",
+        "accepts",
+        "rejects",
+        "again",
+        "status",
+        "narrows",
+        "measured",
+        "build",
+        "file",
+        "wants",
+    )
     plain = polite and marks["short"] and not sight.parts and not any(marks[name] for name in telling)
     sure = 0.0 if chances is None else chances.get(Relation.IGNORE, 0.0)
     if plain and marks["tiny"]:
         sure = max(sure, 0.9)
+    if sure < 0.9 and _may_tell_something(sight, polite=bool(polite)):
+        return None
     if (sure >= 0.5 and _first(chances) in (None, Relation.IGNORE)) or sure >= 0.9:
         return Decision(
-            relation=Relation.IGNORE, confidence=sure, reason="It asks nothing and tells nothing.", step="filler"
+            relation=Relation.IGNORE,
+            confidence=sure,
+            reason="It asks nothing and tells nothing.",
+            step="filler",
         )
     return None
+
+
+def _may_tell_something(sight: Sight, *, polite: bool) -> bool:
+    """A fact that is taken for courtesy would be lost; one that waits is not."""
+    marks = sight.marks
+    judged = sight.references.thread and (marks["accepts"] or marks["rejects"] or marks["file"])
+    seen = marks["saw"] and (marks["wants"] or marks["measured"] or marks["build"])
+    somewhere = bool(sight.reading.targets) and (marks["build"] or marks["saw"])
+    return bool(judged or seen or somewhere or (not polite and (marks["again"] or marks["vague"])))
 
 
 def _first(chances: Chances | None) -> str | None:
@@ -132,7 +163,7 @@ def _by_act(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | 
         return unsure(
             "What it asks or tells cannot be told without the extra: pip install 'bughunt[intake]'.", "extra"
         )
-    label = _first(chances) or PENDING
+    label = max((label for label in chances if label != Relation.IGNORE), key=lambda label: chances[label])
     if label == PENDING and len(questions) == 1 and not sight.references.unknown:
         label = _of_the_only_question(sight, chances)
     if label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
@@ -150,6 +181,8 @@ def _of_the_only_question(sight: Sight, chances: Chances) -> str:
 
 def _asked(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) -> Decision:
     asking = chances.get(Relation.NEW_Q, 0.0) + chances.get(Relation.SPLIT_TO_N_Q, 0.0)
+    if not sight.parts and (asking < chances.get(Relation.IGNORE, 0.0) or not _wants(sight)):
+        return unsure("It may ask something, or nothing at all.", "acts", 0.4)
     if len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= 0.25:
         return _split(sight, questions, chances)
     best = _alike(sight)
@@ -172,6 +205,10 @@ def _asked(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) ->
     return unsure(f"It may ask the same as Q-{best}, and names no target.", "likeness", 0.5)
 
 
+def _wants(sight: Sight) -> bool:
+    return bool(sight.marks["wants"] or sight.marks["expects"] or sight.marks["fresh"])
+
+
 def _alike(sight: Sight) -> int | None:
     """The open question that a message asks again in other words; on another target it is another one."""
     here = [item for item in sight.alike if item.target >= 0]
@@ -185,7 +222,9 @@ def _alike(sight: Sight) -> int | None:
 
 def _only_target(best: int, sight: Sight) -> bool:
     charter = next(item.question.charter for item in sight.alike if item.question.id == best)
-    return sum(item.question.charter == charter for item in sight.alike) == 1 and sight.alike[0].likeness > 0.6
+    return (
+        sum(item.question.charter == charter for item in sight.alike) == 1 and sight.alike[0].likeness > 0.6
+    )
 
 
 def _target(sight: Sight) -> str | None:
@@ -220,22 +259,42 @@ def _linked(sight: Sight, relation: Relation, chances: Chances) -> Decision:
     if names.links:
         if names.elsewhere and relation is Relation.LINK_EXISTING_Q and not names.charters:
             return _new_elsewhere(names.elsewhere[0], sure)
-        return _link(relation, _on_targets(names.links, sight), min(sure, 0.97), "It names them.", "references")
+        return _link(
+            relation, _on_targets(names.links, sight), min(sure, 0.97), "It names them.", "references"
+        )
     if names.thread and not _leaves_thread(sight):
-        return _link(relation, names.thread, min(sure, 0.95), "It stands in their thread.", "thread")
+        plain = any(sight.marks[name] for name in _GOING_ON)
+        return _link(
+            relation, names.thread, min(sure, 0.95 if plain else 0.7), "It stands in their thread.", "thread"
+        )
     here = [item for item in sight.alike if item.target >= 0]
-    needed = ALIKE * (0.75 if relation is Relation.EVIDENCE_OR_ACCEPTANCE or len(sight.alike) == 1 else 0.85)
-    if here and here[0].likeness >= needed:
+    if here and here[0].likeness >= _needed(here, sight):
         return _most_alike(sight, relation, sure)
-    if relation is Relation.LINK_EXISTING_Q and sight.parts and sight.alike and sight.alike[0].target == -1:
+    if sight.alike and sight.alike[0].target == -1 and sight.alike[0].likeness >= ALIKE and _wants(sight):
+        return _new_elsewhere(next(iter(sight.reading.targets)), 0.5)
+    if (
+        sight.parts
+        and sight.reading.targets
+        and chances[Relation.NEW_Q] + chances[Relation.SPLIT_TO_N_Q] >= 0.2
+    ):
         return Decision(
             relation=Relation.NEW_Q,
             target=_target(sight),
             confidence=0.5,
-            reason="It asks what is asked elsewhere only.",
+            reason="It asks something, and no open question is like it.",
             step="likeness",
         )
     return unsure("It is about something known, but not plainly about which open question.", "likeness", 0.5)
+
+
+def _needed(here: Sequence[Alike], sight: Sight) -> float:
+    """How like a message must be that is about something known: less where the rest is far behind."""
+    ahead = here[0].likeness - (here[1].likeness if len(here) > 1 else 0.0)
+    if here[0].target == 1 and ahead >= AHEAD:
+        return 0.2
+    if len(sight.alike) == 1 or ahead >= 2 * AHEAD:
+        return 0.25
+    return 0.32
 
 
 def _most_alike(sight: Sight, relation: Relation, sure: float) -> Decision:
@@ -243,9 +302,7 @@ def _most_alike(sight: Sight, relation: Relation, sure: float) -> Decision:
     first = here[0]
     rivals = [item for item in here[1:] if first.likeness - item.likeness < AHEAD / 2]
     if rivals and not (first.target == 1 and rivals[0].target != 1):
-        return unsure(
-            f"It may be about Q-{first.question.id} or Q-{rivals[0].question.id}.", "likeness", 0.5
-        )
+        return unsure(f"It may be about Q-{first.question.id} or Q-{rivals[0].question.id}.", "likeness", 0.5)
     confidence = min(sure, first.likeness + 0.2, 0.79)
     return _link(relation, (first.question.id,), confidence, "It is about the same.", "likeness")
 

@@ -42,7 +42,8 @@ def _weights(about: Sequence[frozenset[str]]) -> dict[str, float]:
     """What is in few questions tells more; a thing of the glossary more than two signs in a row."""
     shared = Counter(thing for things in about for thing in things)
     return {
-        thing: math.log(1 + len(about) / number) * (1.0 if thing.startswith("=") else 0.7 if thing.isascii() else 0.35)
+        thing: math.log(1 + len(about) / number)
+        * (1.0 if thing.startswith("=") else 0.7 if thing.isascii() else 0.35)
         for thing, number in shared.items()
     }
 

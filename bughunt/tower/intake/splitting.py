@@ -26,7 +26,7 @@ _LISTED = re.compile(
 )
 _TAG = re.compile(
     r"^\W*(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)|holds or not|true or not|yes or no|right|rite|ok|or (?:doesn't|isn't|not)"
-    r"|does it(?: there)?|is it|对吗|对吧|行吗|可以吗|好吗|是吗|why|thoughts|any ideas?|do you know|would that be|现在拦了没|真的)\b.{0,14}$",
+    r"|does it(?: there)?|is it|对吗|对吧|行吗|可以吗|好吗|是吗|why|thoughts|any ideas?|do you know|would that be|现在拦了没|真的|(?:麻烦|帮|请)?(?:忙)?看(?:一?下|看|一眼))\b.{0,14}$",
     re.IGNORECASE,
 )
 _BREAK = re.compile(
@@ -66,9 +66,9 @@ def _is_way_to(before: str, items: list[str], after: str) -> bool:
     asking = sum(bool(_ASKS.search(item)) for item in items)
     if asking * 2 >= len(items) and asking >= 2:
         return False
-    return bool(_asking(after) or _asking(before) or re.search(r"步骤|steps|how I would|for this one", before)) or not (
-        _LISTED.search(before)
-    )
+    return bool(
+        _asking(after) or _asking(before) or re.search(r"步骤|steps|how I would|for this one", before)
+    ) or not (_LISTED.search(before))
 
 
 def _asking(text: str) -> list[str]:

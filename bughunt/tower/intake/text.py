@@ -26,9 +26,66 @@ _HAN_TARGETS = {"生产": "production", "线上": "production", "正式环境": 
 _SAME_TARGET = {"prod": "production", "live": "production", "preprod": "staging", "pre-prod": "staging"}
 
 _STOP = frozenset(
-    "a an the is are was were be been do does did to of in on at for and or it its this that these those with by"
-    " from as i we you he she they me my our your can could would should will if so not no there then than"
-    " have has had please pls one".split()
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "do",
+        "does",
+        "did",
+        "to",
+        "of",
+        "in",
+        "on",
+        "at",
+        "for",
+        "and",
+        "or",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "with",
+        "by",
+        "from",
+        "as",
+        "i",
+        "we",
+        "you",
+        "he",
+        "she",
+        "they",
+        "me",
+        "my",
+        "our",
+        "your",
+        "can",
+        "could",
+        "would",
+        "should",
+        "will",
+        "if",
+        "so",
+        "not",
+        "no",
+        "there",
+        "then",
+        "than",
+        "have",
+        "has",
+        "had",
+        "please",
+        "pls",
+        "one",
+    ]
 )
 
 
@@ -69,7 +126,9 @@ def _glossary() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
             thing, _, names = line.partition(":")
             for name in names.split():
                 into = han if _HAN.search(name) else latin
-                into.setdefault(name if into is han else " ".join(map(_stem, name.split("-"))), set()).add(thing)
+                into.setdefault(name if into is han else " ".join(map(_stem, name.split("-"))), set()).add(
+                    thing
+                )
     return latin, han
 
 
