@@ -12,6 +12,7 @@ import typer
 from bughunt import __version__
 from bughunt.commands import investigating, judging, machine, messages, records
 from bughunt.commands.gate import gate_command
+from bughunt.commands.intake import bench_intake_command
 from bughunt.commands.output import people
 from bughunt.exceptions import BughuntError, UsageError
 from bughunt.exit_codes import ExitCode
@@ -48,6 +49,7 @@ app.command("doctor")(machine.doctor_command)
 app.add_typer(bench, name="bench")
 bench.command("overhead")(machine.overhead_command)
 bench.command("rejudge")(judging.bench_rejudge_command)
+bench.command("intake")(bench_intake_command)
 
 
 def main() -> None:

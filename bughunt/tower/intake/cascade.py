@@ -32,6 +32,8 @@ AHEAD = 0.08
 _GOING_ON = ("again", "goes_on", "status", "narrows", "holds", "accepts", "rejects", "saw", "file", "build")
 """Marks of what goes on with the question of a thread; without one it may be small talk."""
 
+_TELLING = (*_GOING_ON, "measured", "wants")
+
 _LINKING = (Relation.LINK_EXISTING_Q, Relation.EVIDENCE_OR_ACCEPTANCE)
 
 
@@ -61,19 +63,30 @@ def _by_schedule(sight: Sight, questions: Sequence[OpenQuestion]) -> Decision | 
     }
     links = tuple(dict.fromkeys(known[pair] for pair in pairs if pair in known))
     fresh = [pair for pair in dict.fromkeys(pairs) if pair not in known]
-    told = {"step": "schedule", "confidence": 0.95}
     if links and not fresh:
         return Decision(
-            relation=Relation.LINK_EXISTING_Q, links=links, reason="A schedule asks them again.", **told
+            relation=Relation.LINK_EXISTING_Q,
+            links=links,
+            reason="A schedule asks them again.",
+            step="schedule",
+            confidence=0.95,
         )
     if len(pairs) == 1 and fresh:
         return Decision(
-            relation=Relation.NEW_Q, target=fresh[0][1], reason="A schedule asks it first.", **told
+            relation=Relation.NEW_Q,
+            target=fresh[0][1],
+            reason="A schedule asks it first.",
+            step="schedule",
+            confidence=0.95,
         )
     if pairs:
         parts = tuple(_scheduled_part(pair, known.get(pair)) for pair in dict.fromkeys(pairs))
         return Decision(
-            relation=Relation.SPLIT_TO_N_Q, parts=parts, reason="A schedule asks several.", **told
+            relation=Relation.SPLIT_TO_N_Q,
+            parts=parts,
+            reason="A schedule asks several.",
+            step="schedule",
+            confidence=0.95,
         )
     return None
 
@@ -117,19 +130,7 @@ def _by_filler(sight: Sight, chances: Chances | None) -> Decision | None:
     """Thanks, greetings and the like, which ask for nothing and tell nothing."""
     marks = sight.marks
     polite = marks["thanks"] or marks["acknowledges"] or marks["courtesy"] or marks["absent"]
-    telling = (
-        "saw",
-        "accepts",
-        "rejects",
-        "again",
-        "status",
-        "narrows",
-        "measured",
-        "build",
-        "file",
-        "wants",
-    )
-    plain = polite and marks["short"] and not sight.parts and not any(marks[name] for name in telling)
+    plain = polite and marks["short"] and not sight.parts and not any(marks[name] for name in _TELLING)
     sure = 0.0 if chances is None else chances.get(Relation.IGNORE, 0.0)
     if plain and marks["tiny"]:
         sure = max(sure, 0.9)

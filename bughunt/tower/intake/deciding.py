@@ -1,4 +1,4 @@
-"""The way through the cascade, with the classifier that was learnt from what ships, where its extra is there."""
+"""The way through the cascade, with the classifier that learnt from what ships, where its extra is there."""
 
 from __future__ import annotations
 

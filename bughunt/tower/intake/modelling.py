@@ -1,4 +1,4 @@
-"""A model that is asked where the rules cannot tell: behind an interface, its answer held to a strict form."""
+"""A model that is asked where the rules cannot tell: its answer is held to a strict form."""
 
 from __future__ import annotations
 

@@ -9,34 +9,38 @@ from bughunt.tower.intake.text import Reading, targets_in, things_in
 __all__ = ["items_of", "parts_of", "scheduled"]
 
 _ITEM = re.compile(
-    r"(?:^|(?<=[\s：:；;，,。、]))[ \t]*(?:[-*•][ \t]+|[(（]\d{1,2}[)）][ \t]*|\d{1,2}(?:[)）、]|\.(?=[ \t]))[ \t]*"
-    r"|[(（][a-h][)）][ \t]*|[①-⑳][ \t]*|[一二三四五六七八]、|其[一二三四五六][，,])",
+    r"(?:^|(?<=[\s：:；;，,。、]))[ \t]*"
+    r"(?:[-*•][ \t]+|[(（]\d{1,2}[)）][ \t]*|\d{1,2}(?:[)）、]|\.(?=[ \t]))[ \t]*|[(（][a-h][)）][ \t]*"
+    r"|[①-⑳][ \t]*|[一二三四五六七八]、|其[一二三四五六][，,])",
     re.MULTILINE,
 )
 _ASKS = re.compile(
-    r"[?？]|会不会|能不能|是不是|有没有|能否|是否|可不可以|要不要|对不对|行不行|到底|还是(?=[^不没少有]{1,12}[？?，。]?$)|有无|几张|多少|哪个"
-    r"|[吗么](?=[\s，。；;？?]|$)|\bwhether\b|\bworks or not\b"
-    r"|^\W*(?:(?:and|n|or|so|then|also|but|hi|hello|hey|morning)\b\W*)*(?:is|are|does|do|did|can|could|will|has|have|must|may)\b",
+    r"[?？]|会不会|能不能|是不是|有没有|能否|是否|可不可以|要不要|对不对|行不行|到底|有无|几张|多少|哪个"
+    r"|还是(?=[^不没少有]{1,12}[？?，。]?$)|[吗么](?=[\s，。；;？?]|$)|\bwhether\b|\bworks or not\b"
+    r"|^\W*(?:(?:and|n|or|so|then|also|but|hi|hello|hey|morning)\b\W*)*"
+    r"(?:is|are|does|do|did|can|could|will|has|have|must|may)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _LISTED = re.compile(
-    r"\b(?:check|find out|answers?|questions?|know|confirm|verify|list|please|cleared up|things|points|regress)|请|确认|检查|验证|核实|验收|回归"
-    r"|结论|看\s*\d|点[：:]|个(?:事|点|问题)",
+    r"\b(?:check|find out|answers?|questions?|know|confirm|verify|list|please|cleared up|things|points)"
+    r"|请|确认|检查|验证|核实|验收|回归|结论|看\s*\d|点[：:]|个(?:事|点|问题)",
     re.IGNORECASE,
 )
 _TAG = re.compile(
-    r"^\W*(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)|holds or not|true or not|yes or no|right|rite|ok|or (?:doesn't|isn't|not)"
-    r"|does it(?: there)?|is it|对吗|对吧|行吗|可以吗|好吗|是吗|why|thoughts|any ideas?|do you know|would that be|现在拦了没|真的|(?:麻烦|帮|请)?(?:忙)?看(?:一?下|看|一眼))\b.{0,14}$",
+    r"^\W*(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)"
+    r"|holds or not|true or not|yes or no|right|rite|ok|or (?:doesn't|isn't|not)|does it(?: there)?|is it"
+    r"|why|thoughts|any ideas?|do you know|would that be|对吗|对吧|行吗|可以吗|好吗|是吗|现在拦了没|真的"
+    r"|(?:麻烦|帮|请)?(?:忙)?看(?:一?下|看|一眼))\b.{0,14}$",
     re.IGNORECASE,
 )
+_VERBS = "does|is|are|can|do|will|has"
 _BREAK = re.compile(
     r"(?<=[?？])|[.!;。！；\n]+(?=\s|$|[^\d])|[,，]?\s*(?:还有|另外|顺便|以及|再有)|\s*[,，]\s*(?=(?:and|n)\b)"
-    r"|\band (?=(?:does|is|are|can|do|will|has|must|may|whether|one|the|a)\b)|\bn (?=(?:does|is|are|can|do|will|has)\b)"
-    r"|[,，、](?=[^,，。]{0,12}(?:会不会|能不能|是不是|有没有|能否|是否|看不看))|,\s*(?=(?:does|is|are|can|do|will|has)\b)",
+    rf"|\band (?=(?:{_VERBS}|must|may|whether|one|the|a)\b)|\bn (?=(?:{_VERBS})\b)|,\s*(?=(?:{_VERBS})\b)"
+    r"|[,，、](?=[^,，。]{0,12}(?:会不会|能不能|是不是|有没有|能否|是否|看不看))",
     re.IGNORECASE,
 )
 _BOTH = re.compile(r"\bboth\b|\beach\b|\bon \S+ and on \S+|都|分别|各|两个环境", re.IGNORECASE)
-_CHARTER = re.compile(r"(?<![\w./-])([a-z][a-z0-9_]*)\s*(?:on|@|/|[(（\[])?\s*$", re.IGNORECASE | re.ASCII)
 
 
 def items_of(text: str) -> tuple[str, list[str], str]:

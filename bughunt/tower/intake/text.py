@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 __all__ = ["LOOKED_AT", "Reading", "clauses", "own_words", "read", "targets_in", "things_in"]
@@ -18,74 +18,15 @@ _QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
 _CLAUSE = re.compile(r"[.!?;,:。！？；，：\n]+|\s[-–—]\s|…")
 
 _TARGET = re.compile(
-    r"(?<![\w-])(preview[-_ ]?\d+|[a-z]{2,12}-(?:staging|production|prod)|staging|production|prod|live|uat|qa|sit"
-    r"|pre-?prod|canary)(?![\w-])",
+    r"(?<![\w-])(preview[-_ ]?\d+|[a-z]{2,12}-(?:staging|production|prod)|staging|production|prod"
+    r"|live|uat|qa|sit|pre-?prod|canary)(?![\w-])",
     re.IGNORECASE | re.ASCII,
 )
 _HAN_TARGETS = {"生产": "production", "线上": "production", "正式环境": "production", "预发": "staging"}
 _SAME_TARGET = {"prod": "production", "live": "production", "preprod": "staging", "pre-prod": "staging"}
 
 _STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "do",
-        "does",
-        "did",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "and",
-        "or",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "with",
-        "by",
-        "from",
-        "as",
-        "i",
-        "we",
-        "you",
-        "he",
-        "she",
-        "they",
-        "me",
-        "my",
-        "our",
-        "your",
-        "can",
-        "could",
-        "would",
-        "should",
-        "will",
-        "if",
-        "so",
-        "not",
-        "no",
-        "there",
-        "then",
-        "than",
-        "have",
-        "has",
-        "had",
-        "please",
-        "pls",
-        "one",
-    ]
+    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "does", "did", "to", "of", "in", "on", "at", "for", "and", "or", "it", "its", "this", "that", "these", "those", "with", "by", "from", "as", "i", "we", "you", "he", "she", "they", "me", "my", "our", "your", "can", "could", "would", "should", "will", "if", "so", "not", "no", "there", "then", "than", "have", "has", "had", "please", "pls", "one"]
 )
 
 
@@ -102,7 +43,7 @@ def clauses(text: str) -> list[str]:
 
 def targets_in(text: str, known: Iterable[str] = ()) -> dict[str, str]:
     """The targets that a text names, each with the clause that names it; known ones whatever their form."""
-    found = {}
+    found: dict[str, str] = {}
     names = [re.escape(name) for name in known if not _TARGET.fullmatch(name)]
     own = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE) if names else None
     for clause in clauses(text):
@@ -139,9 +80,9 @@ def _stem(word: str) -> str:
     return word
 
 
-@cache
+@lru_cache(maxsize=4096)
 def things_in(text: str) -> frozenset[str]:
-    """What a text is about: its things by the glossary (`=cart`), its other words, and pairs of Chinese signs."""
+    """What a text is about: things of the glossary (`=cart`), other words, pairs of Chinese signs."""
     latin, han = _glossary()
     small = re.sub(r"[_/]", " ", text[:LOOKED_AT].lower())
     words = [_stem(word) for word in _WORD.findall(small.replace("-", " "))]
