@@ -1,4 +1,4 @@
-"""How often the intake decides labelled messages rightly; never on messages or products that it learnt from."""
+"""How often the intake decides labelled messages rightly, on products that it did not learn from."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 def score(examples: Sequence[Example]) -> Score:
-    """Decide them all. What is learnt from the examples that ship is learnt without the product in question."""
+    """Decide them all; what is learnt for a message is learnt without its product."""
     decisions = _decisions(examples)
     pairs = list(zip(examples, decisions, strict=True))
     right = [(e, d) for e, d in pairs if _label(d) == e.label]

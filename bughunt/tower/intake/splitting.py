@@ -61,7 +61,7 @@ def parts_of(reading: Reading) -> list[str]:
         return items
     asks = _asking(after if items and after else reading.text)
     if len(asks) < 2 and len(reading.targets) >= 2 and _BOTH.search(reading.text):
-        return [f"{reading.text} [{target}]" for target in reading.targets]
+        return [f"[{target}] {reading.text}" for target in reading.targets]
     return asks
 
 

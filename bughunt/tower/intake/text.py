@@ -25,10 +25,6 @@ _TARGET = re.compile(
 _HAN_TARGETS = {"生产": "production", "线上": "production", "正式环境": "production", "预发": "staging"}
 _SAME_TARGET = {"prod": "production", "live": "production", "preprod": "staging", "pre-prod": "staging"}
 
-_STOP = frozenset(
-    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "does", "did", "to", "of", "in", "on", "at", "for", "and", "or", "it", "its", "this", "that", "these", "those", "with", "by", "from", "as", "i", "we", "you", "he", "she", "they", "me", "my", "our", "your", "can", "could", "would", "should", "will", "if", "so", "not", "no", "there", "then", "than", "have", "has", "had", "please", "pls", "one"]
-)
-
 
 def own_words(text: str) -> str:
     """The text without what it quotes, as far as it is looked at."""
@@ -57,12 +53,20 @@ def targets_in(text: str, known: Iterable[str] = ()) -> dict[str, str]:
 
 
 @cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(_data("stop_words.txt").split())
+
+
+def _data(name: str) -> str:
+    return (resources.files("bughunt.tower.intake") / "data" / name).read_text(encoding="utf-8")
+
+
+@cache
 def _glossary() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """What words of Latin letters, and what Chinese ones, stand for."""
     latin: dict[str, set[str]] = {}
     han: dict[str, set[str]] = {}
-    file = resources.files("bughunt.tower.intake") / "data" / "glossary.txt"
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for line in _data("glossary.txt").splitlines():
         if line and not line.startswith("#"):
             thing, _, names = line.partition(":")
             for name in names.split():
@@ -86,7 +90,7 @@ def things_in(text: str) -> frozenset[str]:
     latin, han = _glossary()
     small = re.sub(r"[_/]", " ", text[:LOOKED_AT].lower())
     words = [_stem(word) for word in _WORD.findall(small.replace("-", " "))]
-    found = {word for word in words if word not in _STOP and len(word) > 1 and not word.isdigit()}
+    found = {word for word in words if word not in _stop_words() and len(word) > 1 and not word.isdigit()}
     for size in (1, 2):
         for at in range(len(words) - size + 1):
             found |= {f"={thing}" for thing in latin.get(" ".join(words[at : at + size]), ())}
