@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bughunt import __version__
-from bughunt.commands import investigating, judging, machine, messages, records
+from bughunt.commands import auditing, investigating, judging, machine, messages, records
 from bughunt.commands.gate import gate_command
 from bughunt.commands.intake import bench_intake_command
 from bughunt.commands.output import people
@@ -45,6 +45,8 @@ tower.command("decide")(messages.decide_command)
 tower.command("close")(messages.close_command)
 tower.command("reconcile")(messages.reconcile_command)
 tower.command("waiting")(messages.waiting_command)
+tower.command("audit")(auditing.audit_command)
+tower.command("verify")(auditing.verify_command)
 app.command("doctor")(machine.doctor_command)
 app.add_typer(bench, name="bench")
 bench.command("overhead")(machine.overhead_command)

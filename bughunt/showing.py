@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import structs
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -15,6 +16,7 @@ from bughunt.doctor import Finding
 from bughunt.exceptions import BughuntError, EvidenceNotWritten
 from bughunt.reports import FORMATS, DemoTable, render
 from bughunt.tower import Attachment, EvidenceKind, InvestigationView, Receipt, Tower, Waiting
+from bughunt.tower.audit import Audit
 
 __all__ = [
     "check_folder",
@@ -22,6 +24,7 @@ __all__ = [
     "receipt_line",
     "save_evidence",
     "save_files",
+    "show_audit",
     "show_findings",
     "show_receipt",
     "show_record",
@@ -172,6 +175,40 @@ def waiting_table(found: Sequence[Waiting], now: datetime) -> Table:
         whom = "a person" if item.needs_person else "bughunt"
         table.add_row(item.name, item.state, _age(now - item.since), whom, escape(visible(item.reason)))
     return table
+
+
+def show_audit(found: Audit, console: Console) -> None:
+    """How a tower is, for people."""
+    table = Table("", "", box=None, show_header=False)
+    for label, counts in (
+        ("rows", found.totals),
+        ("runs", found.run_states),
+        ("questions", found.question_states),
+        ("messages", found.receipt_states),
+        ("done", found.done_by_level),
+        ("done by gate", found.done_by_gate),
+        ("duplicates", found.duplicates),
+        ("orphans", found.orphans),
+        ("legacy debt by gate", found.legacy_debt or {"none": 0}),
+    ):
+        table.add_row(label, "  ".join(f"{name} {rows:,}" for name, rows in counts.items()) or "none")
+    oldest = (
+        "" if found.oldest_unsettled is None else f", the oldest {_age(found.at - found.oldest_unsettled)}"
+    )
+    table.add_row("terminal without time", str(found.terminal_without_time))
+    table.add_row("questions nobody tried", f"{found.idle_questions:,}")
+    table.add_row("unsettled messages", f"{found.unsettled:,}{oldest}")
+    table.add_row("settled after retries", f"{found.settled_after_retries:,} in 7 days")
+    table.add_row("false finality", f"{found.false_finality:,}")
+    for name, value in structs.asdict(found.metrics).items():
+        table.add_row(
+            name.replace("_", " ", 1).replace("m", "M", 1), "-" if value is None else f"{value:.4f}"
+        )
+    console.print(table)
+    if found.waiting:
+        console.print(waiting_table(found.waiting, found.at))
+    state = "[green]sound[/]" if found.sound else "[red]something has happened that may never happen[/]"
+    console.print(f"The tower is {state}." if found.sound else state)
 
 
 def _age(past: timedelta) -> str:

@@ -45,8 +45,16 @@ __all__ = [
     "receipt",
     "relation",
     "run",
+    "time_text",
     "tombstone",
 ]
+
+
+def time_text(value: datetime) -> str:
+    """An aware time as it is kept."""
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -57,11 +65,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:
         """Refuses a time without zone, which would mean another moment elsewhere."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value!r} has no time zone")
-        return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+        return None if value is None else time_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:
         """The stored text as an aware time."""

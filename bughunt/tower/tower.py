@@ -21,6 +21,7 @@ from bughunt.exceptions import (
     UsageError,
 )
 from bughunt.tower import activity, deciding, reading, receiving, reconciling, settling, tables, writing
+from bughunt.tower.audit import Audit, audit
 from bughunt.tower.blobs import Blobs, FileBlobs, TableBlobs
 from bughunt.tower.intake import Decision, decide
 from bughunt.tower.opening import name_of, open_engine, place_of
@@ -47,6 +48,7 @@ from bughunt.tower.values import (
     SecondParty,
     Waiting,
 )
+from bughunt.tower.verifying import Verified, verified
 from bughunt.tower.writing import GATE_VERSION, Prepared
 from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from bughunt.verdict.record import LoadRecord, to_json
@@ -246,6 +248,16 @@ class Tower:
         """What is not settled, and why: messages, and RUNs that nobody carries out."""
         with self._read() as connection:
             return reconciling.waiting(connection, self._clock())
+
+    def audit(self) -> Audit:
+        """How the tower is: what it holds, what waits, and whether what may never happen has happened."""
+        with self._read() as connection:
+            return audit(connection, self._clock())
+
+    def verify_all(self, told: Callable[[int], None] = lambda rows: None) -> Verified:
+        """Compute every hash and every state again; `told` hears how many rows were looked at since last."""
+        with self._read() as connection:
+            return verified(connection, self.blobs, told)
 
     def ask(self, question: NewQuestion, *, who: str = writing.TOWER) -> Question:
         """The Q of this key, made where there is none."""

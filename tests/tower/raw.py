@@ -102,9 +102,37 @@ class Raw:
         asked = "char(:sign) GLOB readable FROM form" if self.sqlite else "is_readable(chr(:sign))"
         return bool(self.rows(f"SELECT {asked}", {"sign": ord(sign)})[0][0])
 
-    def without_guard(self, table: str, name: str) -> None:
+    def without_guard(self, table: str, name: str, *, missing_ok: bool = False) -> None:
         """Take one trigger away, as somebody could who may change the schema."""
-        self.execute(f"DROP TRIGGER {name}" + ("" if self.sqlite else f" ON {table}"))
+        maybe = "IF EXISTS " if missing_ok else ""
+        self.execute(f"DROP TRIGGER {maybe}{name}" + ("" if self.sqlite else f" ON {table}"))
+
+    def without_constraints(self) -> None:
+        """Let nothing but triggers hold this connection back."""
+        if self.sqlite:
+            self.execute("PRAGMA foreign_keys = OFF")
+            self.execute("PRAGMA ignore_check_constraints = ON")
+            return
+        for table, name in self.rows(
+            "SELECT conrelid::regclass::text, conname FROM pg_constraint"
+            " WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace"
+        ):
+            self.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+
+    def without_unique(self, table: str, name: str) -> None:
+        """Let a key come twice."""
+        if not self.sqlite:
+            self.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+            return
+        [(sql,)] = self.rows("SELECT sql FROM sqlite_master WHERE name = :table", {"table": table})
+        self.execute("PRAGMA writable_schema = ON")
+        plain = re.sub(rf'CONSTRAINT "{name}" UNIQUE \([^)]*\),?', "", str(sql))
+        self.execute(
+            "UPDATE sqlite_master SET sql = :sql WHERE name = :table", {"sql": plain, "table": table}
+        )
+        index = f"sqlite_autoindex_{table}_1"
+        self.execute("DELETE FROM sqlite_master WHERE name = :index", {"index": index})
+        self.execute("PRAGMA writable_schema = RESET")
 
     def insert(self, table: str, values: dict[str, object], verb: str = "INSERT") -> int:
         columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
