@@ -86,7 +86,13 @@ def start(folder: Path) -> str:
         home / "data",
     )
     _launch(home)
-    return f"postgresql://postgres@/postgres?host={home}"
+    return server_in(folder).url
+
+
+def server_in(folder: Path) -> Server:
+    """The server that was started with this folder."""
+    home = (folder / "home").read_text()
+    return Server(f"postgresql://postgres@/postgres?host={home}")
 
 
 def restart(folder: Path) -> None:

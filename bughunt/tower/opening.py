@@ -16,13 +16,16 @@ from bughunt.tower import guards
 from bughunt.tower.migrations import HEAD, KNOWN
 from bughunt.tower.refusals import translated
 
-__all__ = ["name_of", "open_engine", "place_of"]
+__all__ = ["connected", "name_of", "open_engine", "place_of"]
 
 BUSY_SECONDS = 15.0
 """How long a write waits for another process's transaction; ours take milliseconds."""
 
 CONNECT_SECONDS = 10
 """How long a server may take to answer."""
+
+RETURN_SECONDS = 20
+"""How long a server that was there is waited for."""
 
 OLDEST_SERVER = 14
 """The oldest PostgreSQL that is tried."""
@@ -80,6 +83,26 @@ def open_engine(url: str) -> Engine:
             engine.dispose()
             raise
     return engine
+
+
+def connected(engine: Engine) -> Connection:
+    """A connection; where a server that was there is not there just now, it is waited for.
+
+    So of a server that starts anew, a caller notices only that a transaction was broken off.
+    """
+    deadline = time.monotonic() + RETURN_SECONDS
+    while True:
+        try:
+            return engine.connect()
+        except OperationalError as error:
+            state = getattr(error.orig, "sqlstate", None)
+            away = engine.dialect.name == "postgresql" and state in (None, *_AWAY)
+            if not away or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+_AWAY = ("57P01", "57P02", "57P03")  # it is stopped, has crashed, is starting
 
 
 def _server_engine(url: URL) -> Engine:

@@ -24,7 +24,7 @@ from bughunt.tower import activity, deciding, reading, receiving, reconciling, s
 from bughunt.tower.audit import Audit, audit
 from bughunt.tower.blobs import Blobs, FileBlobs, TableBlobs
 from bughunt.tower.intake import Decision, decide
-from bughunt.tower.opening import name_of, open_engine, place_of
+from bughunt.tower.opening import connected, name_of, open_engine, place_of
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.refusals import translated
 from bughunt.tower.rows import run_from
@@ -66,7 +66,7 @@ WORKING = (State.RUNNING, State.VERIFYING)
 ERROR_LIMIT = 2000
 """Signs of an error's text that are kept with a receipt."""
 
-LOOKS = 3
+LOOKS = 50
 """How often intake decides anew because the context changed while it decided."""
 
 log = logging.getLogger(__name__)
@@ -474,10 +474,10 @@ class Tower:
                 after = settling.applied(connection, context, decision, change)
             if after is not None:
                 return after
-            receipt = self.receipt(receipt.id)
-            if receipt.state in SETTLED:
-                return receipt
-        return receipt  # others are at it; what they leave undone `reconcile` brings on
+            seen, receipt = receipt, self.receipt(receipt.id)
+            if (receipt.state, receipt.attempts) != (seen.state, seen.attempts):
+                return receipt  # somebody else has looked at it
+        return receipt  # Qs are made faster than it is decided: `reconcile` brings it on
 
     def _failed(self, receipt: Receipt, error: Exception) -> Receipt:
         told = self.redactor.redact_text(f"{type(error).__name__}: {error}")[:ERROR_LIMIT]
@@ -518,12 +518,12 @@ class Tower:
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with translated(self.name), self._engine.connect() as connection:
+        with translated(self.name), connected(self._engine) as connection:
             yield connection
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        with translated(self.name), self._writer.begin() as connection:
+        with translated(self.name), connected(self._writer) as connection, connection.begin():
             yield connection
 
 
