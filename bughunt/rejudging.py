@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
-from itertools import count
 
 import msgspec
 from msgspec import Struct
 
 from bughunt.exceptions import EvidenceDamaged, NoSuchRecord
-from bughunt.tower import EvidenceKind, InvestigationView, Run, Tower
+from bughunt.tower import PERSON, EvidenceKind, InvestigationView, Run, Tower
 from bughunt.verdict.judgement import Ending, Judgement, State, Verdict
 from bughunt.verdict.record import LoadRecord
 from bughunt.verdict.rules import LoadAgain, claim, decide
@@ -144,6 +143,8 @@ _JUDGES: dict[str, Callable[[Sequence[LoadRecord]], Said]] = {"careful": _carefu
 def _judged_again(view: InvestigationView) -> Rejudged:
     if not any(item.kind == EvidenceKind.JUDGEMENT for item in view.evidence):
         return _rejudged(view, Outcome.NOT_JUDGED, why=f"it is {view.run.state} without a judgement")
+    if view.run.agent == PERSON:
+        return _rejudged(view, Outcome.NOT_JUDGED, why="a person decided it")
     if unreadable := _unreadable(view):
         return _rejudged(view, Outcome.UNREADABLE, why=unreadable)
     said = judge(view.run.agent, view.loads)
@@ -200,14 +201,12 @@ def _stored(tower: Tower, chosen: Chosen) -> Iterator[InvestigationView | Rejudg
 
 
 def _chunks(tower: Tower, chosen: Chosen) -> Iterator[list[int]]:
-    """The numbers of all runs that may be chosen. Runs are never deleted, so their numbers have no gaps."""
+    """The numbers of all runs that may be chosen."""
     if chosen.runs and not chosen.questions:
         numbers = sorted(chosen.runs)
         yield from (numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK))
         return
-    for first in count(1, CHUNK):
-        if not any(_runs(tower, [first])):
-            return
+    for first in range(1, tower.last_run() + 1, CHUNK):
         yield list(range(first, first + CHUNK))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bughunt.tower.deciding import PERSON
 from bughunt.tower.intake import Decision, Part, Relation
 from bughunt.tower.redaction import Redactor
 from bughunt.tower.tower import Tower, now_utc
@@ -25,6 +26,7 @@ from bughunt.tower.values import (
 from bughunt.tower.writing import evidence_of_cause, evidence_of_load
 
 __all__ = [
+    "PERSON",
     "Attached",
     "Attachment",
     "Decision",

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from msgspec import structs
-from sqlalchemy import Connection, Engine, select, text, update
+from sqlalchemy import Connection, Engine, func, select, text, update
 
 from bughunt.exceptions import (
     EvidenceDamaged,
@@ -384,6 +384,11 @@ class Tower:
         """RUN-`run_id`."""
         with self._read() as connection:
             return writing.get_run(connection, run_id)
+
+    def last_run(self) -> int:
+        """The highest number of a RUN; 0: there is none. A server leaves numbers out."""
+        with self._read() as connection:
+            return connection.execute(select(func.max(tables.run.c.id))).scalar() or 0
 
     def view(self, run_id: int) -> InvestigationView:
         """One RUN with its Q and all its evidence."""
