@@ -86,7 +86,10 @@ def test_the_same_messages_from_many_processes_are_received_and_settled_once(url
         assert found.totals["questions"] == len({key % 50 for key in range(MESSAGES) if key % 10})
         assert tower.verify_all().wrong == ()
     with opened(url) as raw:
-        settled = "SELECT receipt_id, count(*) FROM event WHERE to_state IN ('APPLIED', 'IGNORED') GROUP BY receipt_id"
+        settled = (
+            "SELECT receipt_id, count(*) FROM event WHERE to_state IN ('APPLIED', 'IGNORED')"
+            " GROUP BY receipt_id"
+        )
         assert {count for _, count in raw.rows(settled)} == {1}
 
 

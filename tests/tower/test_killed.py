@@ -1,4 +1,4 @@
-"""Processes that are killed at any moment lose nothing that they had acknowledged, and leave nothing hanging."""
+"""Processes that are killed at any moment lose nothing acknowledged, and leave nothing hanging."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ while True:
     key = f"{number}-{count}"
     receipt = tower.receive(message(key, text))
     print("received", key, flush=True)
-    question = tower.ask(NewQuestion(project="shop", charter=f"{number}/{count % 3}", question="So?", target="t"))
+    charter = f"{number}/{count % 3}"
+    question = tower.ask(NewQuestion(project="shop", charter=charter, question="So?", target="t"))
     owner = f"me-{number}"
     run = tower.reserve(RunRequest(question=question.id, agent="careful", rules_version=1, owner=owner))
     tower.start(run.id, owner)
-    tower.add_evidence(run.id, owner, [NewEvidence(kind=EvidenceKind.NOTE, data=b"so", media_type="text/plain")])
+    note = NewEvidence(kind=EvidenceKind.NOTE, data=b"so", media_type="text/plain")
+    tower.add_evidence(run.id, owner, [note])
     finished(tower, run)
     print("done", run.id, flush=True)
     count += 1
