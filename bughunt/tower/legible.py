@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_readable", "storable"]
+__all__ = ["READABLE_FORM", "TIME_FORM", "is_readable", "storable"]
 
 _UNSEEN = (
     *((1, 32), (127, 160), 173, 847, 1564, (4447, 4448), 5760, (6068, 6069), (6155, 6159)),
@@ -19,6 +19,15 @@ _SEEN = re.compile(
 
 
 _HALVES = re.compile("[\ud800-\udfff]")
+
+
+READABLE_FORM = (
+    "*[^" + "".join(chr(x) if isinstance(x, int) else f"{chr(x[0])}-{chr(x[1])}" for x in _UNSEEN) + "]*"
+)
+"""The same for SQLite's GLOB: `form.readable`."""
+
+TIME_FORM = "____-__-__T__:__:__.______Z".replace("_", "[0-9]")
+"""How a time is kept, for GLOB: `form.time`."""
 
 
 def is_readable(text: str) -> bool:

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Engine, select
 
 from bughunt.exceptions import MessageRefused, NoSuchRecord, ReceiptKeyReused
 from bughunt.tower import tables
+from bughunt.tower.driver import Insert, transaction
 from bughunt.tower.legible import is_readable, storable
 from bughunt.tower.rows import receipt_from
 from bughunt.tower.states import ReceiptState
@@ -24,13 +25,13 @@ __all__ = [
     "FILES_LIMIT",
     "FILE_LIMIT",
     "TEXT_LIMIT",
+    "Arrivals",
     "Kept",
     "attachment_body",
     "attachments",
     "checked",
     "digest_of",
     "known",
-    "put",
     "relations_of",
 ]
 
@@ -145,13 +146,11 @@ def _check_har(name: str, data: bytes) -> None:
         ) from error
 
 
-def known(connection: Connection, message: Message, text_digest: str) -> Receipt | None:
+def known(connection: Connection, message: Message, text_digest: str) -> Receipt:
     """The receipt of this message's key. Raises ReceiptKeyReused where the key came with another text."""
     table = tables.receipt
     same = (table.c.project == message.project, table.c.idempotency_key == message.key)
-    row = connection.execute(select(table).where(*same)).mappings().first()
-    if row is None:
-        return None
+    row = connection.execute(select(table).where(*same)).mappings().one()
     if row["text_digest"] != text_digest:
         raise ReceiptKeyReused(
             f"The key {message.key!r} belongs to R-{row['id']}, whose text has SHA-256 {row['text_digest']}; "
@@ -160,37 +159,64 @@ def known(connection: Connection, message: Message, text_digest: str) -> Receipt
     return receipt_from(row, relations_of(connection, row["id"]))
 
 
-def put(
-    connection: Connection, message: Message, text_digest: str, files: Sequence[Kept], now: datetime
-) -> Receipt:
-    """A new receipt of this message, redacted already, with its attachments."""
-    values = {
-        "project": message.project,
-        "source": message.source,
-        "idempotency_key": message.key,
-        "occurred_at": message.occurred_at,
-        "received_at": now,
-        "summary": message.summary,
-        "text": message.text,
-        "text_digest": text_digest,
-        "digest": digest_of(message.text),
-        "reference": message.reference,
-        "thread": message.thread,
-        "attempts": 0,
-        "failures": 0,
-        **first(ReceiptState.RECEIVED, Change(at=now, who=message.source, why="it arrived")),
-    }
-    row = connection.execute(_PUT, values).mappings().one()
-    rows = [
-        {"receipt_id": row["id"], "seq": seq, **structs.asdict(k)} for seq, k in enumerate(files, start=1)
-    ]
-    if rows:
-        connection.execute(insert(tables.attachment), rows)
-    return receipt_from(row)
+class Arrivals:
+    """Makes messages facts: one short transaction for each."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._receipt = Insert(engine, tables.receipt, [*_RECEIPT, *_FIRST])
+        self._file = Insert(engine, tables.attachment, ["receipt_id", "seq", *Kept.__struct_fields__])
+
+    def put(self, message: Message, text_digest: str, files: Sequence[Kept], now: datetime) -> Receipt:
+        """A new receipt of this message, redacted already, with its attachments."""
+        values = {
+            "project": message.project,
+            "source": message.source,
+            "idempotency_key": message.key,
+            "occurred_at": tables.time_text(message.occurred_at),
+            "received_at": tables.time_text(now),
+            "summary": message.summary,
+            "text": message.text,
+            "text_digest": text_digest,
+            "digest": digest_of(message.text),
+            "reference": message.reference,
+            "thread": message.thread,
+            "attempts": 0,
+            "failures": 0,
+        }
+        change = Change(at=now, who=message.source, why="it arrived")
+        told = first(ReceiptState.RECEIVED, change) | {"state": "RECEIVED", "moved_at": values["received_at"]}
+        with transaction(self._engine) as cursor:
+            number = self._receipt(cursor, values | told)
+            for seq, file in enumerate(files, start=1):
+                self._file(cursor, {"receipt_id": number, "seq": seq, **structs.asdict(file)})
+        return _arrived(number, message, text_digest, now)
 
 
-# Built once: making a statement costs more than running it.
-_PUT = insert(tables.receipt).returning(tables.receipt)
+_RECEIPT = (
+    *("project", "source", "idempotency_key", "occurred_at", "received_at", "summary", "text"),
+    *("text_digest", "digest", "reference", "thread", "attempts", "failures"),
+)
+_FIRST = ("state", "moves", "moved_at", "moved_by", "moved_why")
+
+
+def _arrived(number: int, message: Message, text_digest: str, now: datetime) -> Receipt:
+    return Receipt(
+        id=number,
+        project=message.project,
+        source=message.source,
+        key=message.key,
+        occurred_at=message.occurred_at,
+        received_at=now,
+        summary=message.summary or "",
+        text=message.text,
+        text_digest=text_digest,
+        state=ReceiptState.RECEIVED,
+        attempts=0,
+        failures=0,
+        reference=message.reference,
+        thread=message.thread,
+    )
 
 
 def relations_of(connection: Connection, receipt_id: int) -> Sequence[Any]:  # Any: rows

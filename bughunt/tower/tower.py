@@ -97,6 +97,7 @@ class Tower:
         self.redactor = redactor or Redactor()
         self._engine = engine
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
+        self._arrivals = receiving.Arrivals(engine)
         self._clock = clock
         self._intake = intake
         self._jitter = jitter
@@ -135,17 +136,11 @@ class Tower:
         kept = self._redacted(as_it_came)
         files = [self._kept(file) for file in kept.attachments]
         try:
-            with self._write() as connection:
-                known = receiving.known(connection, kept, digest)
-                if known is not None:
-                    return known, False
-                return receiving.put(connection, kept, digest, files, self._clock()), True
-        except ReceiptKeyIsUnique:  # another process was faster by a moment
+            with translated(self.name):
+                return self._arrivals.put(kept, digest, files, self._clock()), True
+        except ReceiptKeyIsUnique:
             with self._read() as connection:
-                found = receiving.known(connection, kept, digest)
-            if found is None:
-                raise
-            return found, False
+                return receiving.known(connection, kept, digest), False
 
     def receive(self, message: Message) -> Receipt:
         """Record a message, then understand it: what the same key brought before is only repeated.
@@ -528,7 +523,11 @@ class Tower:
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        with translated(self.name), connected(self._writer) as connection, connection.begin():
+        with (
+            translated(self.name),
+            connected(self._writer) as connection,
+            connection.begin(),
+        ):
             yield connection
 
 
