@@ -52,6 +52,7 @@ app.add_typer(bench, name="bench")
 bench.command("overhead")(machine.overhead_command)
 bench.command("rejudge")(judging.bench_rejudge_command)
 bench.command("intake")(bench_intake_command)
+bench.command("tower")(machine.bench_tower_command)
 
 
 def main() -> None:

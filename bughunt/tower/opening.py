@@ -16,7 +16,7 @@ from bughunt.tower import guards
 from bughunt.tower.migrations import HEAD, KNOWN
 from bughunt.tower.refusals import translated
 
-__all__ = ["connected", "name_of", "open_engine", "place_of"]
+__all__ = ["connected", "engine_url", "name_of", "open_engine", "place_of"]
 
 BUSY_SECONDS = 15.0
 """How long a write waits for another process's transaction; ours take milliseconds."""
@@ -38,17 +38,18 @@ _MIGRATING = 0x62756768756E74
 
 def place_of(url: str) -> Path | None:
     """The file that a database URL names; None: it is on a server."""
-    parsed = _parsed(url)
+    parsed = engine_url(url)
     return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
 
 
 def name_of(url: str) -> str:
     """What a database is called in messages: its file, or its URL without the password."""
-    shown = _parsed(url).set(drivername="postgresql").render_as_string(hide_password=True)
+    shown = engine_url(url).set(drivername="postgresql").render_as_string(hide_password=True)
     return str(place_of(url) or shown)
 
 
-def _parsed(url: str) -> URL:
+def engine_url(url: str) -> URL:
+    """A database URL with the driver that is used. Raises UsageError where it is none for a tower."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -71,7 +72,7 @@ def open_engine(url: str) -> Engine:
     with translated(name):
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place) if place is not None else _server_engine(_parsed(url))
+        engine = _engine(place) if place is not None else _server_engine(engine_url(url))
         try:
             if place is not None:
                 _use_wal(engine)
