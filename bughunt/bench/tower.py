@@ -1,4 +1,4 @@
-"""What a tower costs beside a bare loop of durable inserts in the same database, when small and when large."""
+"""What a tower costs beside a bare loop of durable inserts in the same database, small and large."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from bughunt.tower import (
     Tower,
     evidence_of_load,
     guards,
+    tables,
 )
 from bughunt.tower.opening import engine_url
 from bughunt.verdict.judgement import Ending, Judgement, Level, LoadJudgement, State, Verdict
