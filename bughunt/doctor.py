@@ -60,7 +60,7 @@ async def _browser(environment: Mapping[str, str]) -> str:
 def _database(settings: Settings) -> str:
     tower = Tower.open(settings.db)
     tower.close()
-    return f"{settings.db}, schema up to date"
+    return f"{tower.name}, schema up to date"
 
 
 def _folder(folder: Path) -> str:

@@ -13,7 +13,9 @@ from bughunt.exceptions import UsageError
 
 __all__ = ["AsJson", "Db", "Report", "Workers", "record_name"]
 
-Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="sqlite:///path/to/tower.db")]
+Db = Annotated[
+    str | None, typer.Option("--db", metavar="URL", help="sqlite:///path/to/tower.db or postgresql://...")
+]
 Report = Annotated[
     Path | None, typer.Option("--report", metavar="DIR", help="Write all report formats there.")
 ]

@@ -325,7 +325,14 @@ receipt = Table(
 )
 
 Index("receipt_unsettled", receipt.c.id, sqlite_where=UNSETTLED, postgresql_where=UNSETTLED)
-Index("receipt_of_reference", receipt.c.project, receipt.c.reference)
+for _name in ("reference", "thread"):
+    Index(
+        f"receipt_of_{_name}",
+        receipt.c.project,
+        receipt.c[_name],
+        sqlite_where=text(f"{_name} IS NOT NULL"),
+        postgresql_where=text(f"{_name} IS NOT NULL"),
+    )
 
 attachment = Table(
     "attachment",

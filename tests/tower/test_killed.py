@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import signal
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 
@@ -57,6 +59,29 @@ def _kill_one(url: str, number: int, moment: random.Random) -> list[str]:
     return [*lines, *(line for line in out.splitlines() if line)]
 
 
+@contextmanager
+def _another_at_work(url: str) -> Iterator[list[str]]:
+    """A process that works all the while, and is killed last; what it had acknowledged, afterwards."""
+    lines: list[str] = []
+    process = started(WORKS, url, 9999)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    reader = Thread(target=lambda: lines.extend(line.strip() for line in process.stdout or ()))
+    process.stdin.write("now\n")
+    process.stdin.flush()
+    reader.start()
+    try:
+        yield lines
+    finally:
+        process.kill()
+        reader.join()
+        process.wait()
+        process.stdin.close()
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
 def _check_that_nothing_is_lost(url: str, acknowledged: list[str]) -> None:
     keys = {line.split()[1] for line in acknowledged if line.startswith("received ")}
     done = {int(line.split()[1]) for line in acknowledged if line.startswith("done ")}
@@ -86,7 +111,9 @@ def _check_that_all_is_settled_or_listed(url: str) -> None:
 
 def _kill(url: str, times: int) -> None:
     moment = random.Random(times)
-    acknowledged = [line for number in range(times) for line in _kill_one(url, number, moment)]
+    with _another_at_work(url) as companion:
+        acknowledged = [line for number in range(times) for line in _kill_one(url, number, moment)]
+    acknowledged += companion
     _check_that_nothing_is_lost(url, acknowledged)
     _check_that_all_is_settled_or_listed(url)
 

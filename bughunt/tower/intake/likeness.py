@@ -7,10 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
-from rapidfuzz import fuzz
 
 from bughunt.tower.intake.text import Reading, things_in
 from bughunt.tower.intake.values import OpenQuestion
+
+try:
+    from rapidfuzz import fuzz
+except ImportError:  # of the extra `intake`: without it, likeness alone decides nothing anyway
+    fuzz = None  # type: ignore[assignment]  # a module, or none
 
 __all__ = ["Alike", "most_alike"]
 
@@ -64,5 +68,7 @@ def _likeness(
         ),
         default=0.0,
     )
-    worded = fuzz.token_set_ratio(question.text.lower(), reading.text.lower()[:1000]) / 100
+    worded = 0.0
+    if fuzz is not None:
+        worded = fuzz.token_set_ratio(question.text.lower(), reading.text.lower()[:1000]) / 100
     return 0.45 * common + 0.35 * near + 0.2 * worded

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bughunt.tower.intake import Decision, Incoming, Relation, decide
 from bughunt.tower.intake import deciding as way
 from tests.tower.intake.making import QUESTIONS, decided
+from tests.tower.processes import output
 
 LINK, FACT = Relation.LINK_EXISTING_Q, Relation.EVIDENCE_OR_ACCEPTANCE
 
@@ -130,6 +131,15 @@ class TestWithoutTheExtra:
         said = decided("Does the footer on staging show the opening hours?")
         assert said.relation is None
         assert "bughunt[intake]" in said.reason
+
+
+def test_none_of_its_libraries_is_needed() -> None:
+    code = (
+        "import sys; sys.modules.update({name: None for name in ('sklearn', 'rapidfuzz', 'numpy', 'scipy')});"
+        "from tests.tower.intake.making import decided;"
+        "print(decided('thanks!').relation, decided('Is the footer right on staging?').relation)"
+    )
+    assert output(code) == "IGNORE None"
 
 
 class _Model:

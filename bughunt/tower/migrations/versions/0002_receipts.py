@@ -107,7 +107,11 @@ def _receipt() -> None:
     op.create_index(
         "receipt_unsettled", "receipt", ["id"], sqlite_where=unsettled, postgresql_where=unsettled
     )
-    op.create_index("receipt_of_reference", "receipt", ["project", "reference"])
+    for name in ("reference", "thread"):
+        given = sa.text(f"{name} IS NOT NULL")
+        op.create_index(
+            f"receipt_of_{name}", "receipt", ["project", name], sqlite_where=given, postgresql_where=given
+        )
 
 
 def _attachment() -> None:
