@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct, structs
-from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, func, insert, or_, select, union, update
 
 from bughunt.exceptions import BrokenInvariant, NoSuchRecord
 from bughunt.tower import tables, writing
@@ -134,17 +134,17 @@ def _thread(connection: Connection, receipt: Receipt) -> set[int]:
     if named := _NAMED.fullmatch(receipt.thread):
         return _named_question(connection, receipt.project, named[1].upper(), int(named[2]))
     table, relation = tables.receipt, tables.relation
-    statement = (
-        select(relation.c.question_id)
-        .join(table, table.c.id == relation.c.receipt_id)
-        .where(table.c.id != receipt.id, table.c.project == receipt.project, _of_thread(receipt.thread))
+    names = (table.c.reference, table.c.idempotency_key, table.c.thread)  # one index each
+    others = union(
+        *(
+            select(table.c.id).where(table.c.project == receipt.project, name == receipt.thread)
+            for name in names
+        )
+    )
+    statement = select(relation.c.question_id).where(
+        relation.c.receipt_id.in_(others), relation.c.receipt_id != receipt.id
     )
     return set(connection.execute(statement).scalars())
-
-
-def _of_thread(thread: str) -> ColumnElement[bool]:
-    table = tables.receipt
-    return or_(table.c.reference == thread, table.c.idempotency_key == thread, table.c.thread == thread)
 
 
 def _named_question(connection: Connection, project: str, kind: str, number: int) -> set[int]:
