@@ -5,7 +5,8 @@ from __future__ import annotations
 from bughunt.tower.deciding import PERSON
 from bughunt.tower.intake import Decision, Part, Relation
 from bughunt.tower.redaction import Redactor
-from bughunt.tower.tower import Tower, now_utc
+from bughunt.tower.store import now_utc
+from bughunt.tower.tower import Tower
 from bughunt.tower.values import (
     Attached,
     Attachment,

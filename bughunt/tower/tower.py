@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-import logging
-import random
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
 from hashlib import sha256
 
 from msgspec import structs
-from sqlalchemy import Connection, Engine, func, select, text, update
+from sqlalchemy import Connection, func, select, text, update
 
 from bughunt.exceptions import (
-    EvidenceDamaged,
     NoSuchRecord,
-    ReceiptKeyIsUnique,
     RunDoneRequiresVerifiedLanding,
-    TowerUnavailable,
     UsageError,
 )
-from bughunt.tower import activity, deciding, reading, receiving, reconciling, settling, tables, writing
+from bughunt.tower import activity, deciding, reading, reconciling, tables, writing
 from bughunt.tower.audit import Audit, audit
-from bughunt.tower.blobs import Blobs, FileBlobs, TableBlobs
-from bughunt.tower.intake import Decision, decide
-from bughunt.tower.opening import connected, name_of, open_engine, place_of
-from bughunt.tower.redaction import Redactor
-from bughunt.tower.refusals import translated
+from bughunt.tower.inbox import Inbox
 from bughunt.tower.rows import run_from
-from bughunt.tower.settling import Intake
 from bughunt.tower.states import LIVE, SETTLED, QuestionState
+from bughunt.tower.store import INLINE_LIMIT
 from bughunt.tower.transitions import Change
 from bughunt.tower.values import (
-    Attached,
-    Attachment,
     EventKind,
     Evidence,
     EvidenceKind,
     InvestigationView,
-    Message,
     NewEvidence,
     NewQuestion,
     Question,
-    Receipt,
     Run,
     RunRequest,
     SecondParty,
@@ -53,150 +39,16 @@ from bughunt.tower.writing import GATE_VERSION, Prepared
 from bughunt.verdict.judgement import Judgement, Level, Reason, State, Verdict
 from bughunt.verdict.record import LoadRecord, to_json
 
-__all__ = ["Tower", "now_utc"]
-
-INLINE_LIMIT = 32 * 1024
-"""Bytes of JSON or text up to which evidence lies in its row: one file and two syncs less."""
+__all__ = ["Tower"]
 
 PROVING = (EvidenceKind.LOAD, EvidenceKind.CAUSE, EvidenceKind.JUDGEMENT)
 """What the gates take for proof only where the row itself holds the bytes, however many."""
 
 WORKING = (State.RUNNING, State.VERIFYING)
 
-ERROR_LIMIT = 2000
-"""Signs of an error's text that are kept with a receipt."""
 
-LOOKS = 50
-"""How often intake decides anew because the context changed while it decided."""
-
-log = logging.getLogger(__name__)
-
-
-def now_utc() -> datetime:
-    """The present moment, aware."""
-    return datetime.now(UTC)
-
-
-class Tower:
+class Tower(Inbox):
     """One database and its blobs. Methods may be called from any thread; each is one short transaction."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        name: str,
-        blobs: Blobs,
-        *,
-        clock: Callable[[], datetime] = now_utc,
-        lease: timedelta = timedelta(seconds=30),
-        redactor: Redactor | None = None,
-        intake: Intake = decide,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.name = name
-        self.blobs = blobs
-        self.redactor = redactor or Redactor()
-        self._engine = engine
-        self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
-        self._arrivals = receiving.Arrivals(engine)
-        self._clock = clock
-        self._intake = intake
-        self._jitter = jitter
-        self.lease = lease
-
-    @classmethod
-    def open(
-        cls,
-        url: str,
-        *,
-        clock: Callable[[], datetime] = now_utc,
-        lease: timedelta = timedelta(seconds=30),
-        redactor: Redactor | None = None,
-        intake: Intake = decide,
-    ) -> Tower:
-        """Open the tower at `sqlite:///path` or `postgresql://...`, made or brought up to date where needed.
-
-        `intake` tells what messages mean; with a model, it is `functools.partial(decide, model=...)`.
-        """
-        engine, place, name = open_engine(url), place_of(url), name_of(url)
-        blobs = TableBlobs(engine, name) if place is None else FileBlobs(place.with_suffix(".blobs"))
-        return cls(engine, name, blobs, clock=clock, lease=lease, redactor=redactor, intake=intake)
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
-
-    def record(self, message: Message) -> tuple[Receipt, bool]:
-        """Commit that this message arrived; the receipt, and whether it is new.
-
-        Raises MessageRefused where it cannot be received as it is, and ReceiptKeyReused where its key came
-        with another text: then nothing was stored.
-        """
-        as_it_came = receiving.checked(message)
-        digest = receiving.digest_of(message.text)
-        kept = self._redacted(as_it_came)
-        files = [self._kept(file) for file in kept.attachments]
-        try:
-            with translated(self.name):
-                return self._arrivals.put(kept, digest, files, self._clock()), True
-        except ReceiptKeyIsUnique:
-            with self._read() as connection:
-                return receiving.known(connection, kept, digest), False
-
-    def receive(self, message: Message) -> Receipt:
-        """Record a message, then understand it: what the same key brought before is only repeated.
-
-        Once it is recorded nothing is raised: where intake fails, the receipt says so, and `reconcile` tries
-        again. Raises what `record` does.
-        """
-        receipt, new = self.record(message)
-        if not new:
-            return receipt
-        settled = self.settle(receipt.id)
-        if settled.state in SETTLED:
-            self._settle_beside(settled)
-        return settled
-
-    def settle(self, receipt_id: int) -> Receipt:
-        """Let intake look at a receipt that is not settled. A failure of intake is stored, not raised."""
-        receipt = self.receipt(receipt_id)
-        if receipt.state in SETTLED:
-            return receipt
-        try:
-            return self._understood(receipt)
-        # A boundary of its own: neither a model nor a bug of ours may take the receipt from who has it.
-        except Exception as error:
-            log.warning("intake failed", exc_info=error, extra={"action": "intake_failed"})
-            return self._failed(receipt, error)
-
-    def resolve(self, receipt_id: int, who: str, decision: Decision) -> Receipt:
-        """Settle a waiting receipt as this person says.
-
-        Raises UsageError where it is settled already, or a Q is named that is none of its project's.
-        """
-        with self._write() as connection:
-            now = self._clock()
-            receipt = deciding.resolved(
-                connection, receipt_id, decision, Change(at=now, who=who, why="said so")
-            )
-        self._settle_beside(receipt)
-        return receipt
-
-    def receipt(self, receipt_id: int) -> Receipt:
-        """R-`receipt_id`."""
-        with self._read() as connection:
-            return settling.get_receipt(connection, receipt_id)
-
-    def attachments(self, receipt_id: int) -> list[Attachment]:
-        """The files that came with this message."""
-        with self._read() as connection:
-            settling.get_receipt(connection, receipt_id)
-            return receiving.attachments(connection, receipt_id)
-
-    def attachment_bytes(self, file: Attachment) -> bytes:
-        """The stored bytes of a file, if they are still what was written."""
-        with self._read() as connection:
-            body = receiving.attachment_body(connection, file)
-        return self._bytes(file.digest, body, f"file {file.seq} of R-{file.receipt}")
 
     def decide(self, run_id: int, who: str, verdict: Verdict, statement: str) -> Run:
         """A person's decision about a RUN that is over: a RUN of its own that cites it, DONE with E5.
@@ -426,13 +278,6 @@ class Tower:
     def _checked(self, evidence: Evidence, body: bytes | None) -> bytes:
         return self._bytes(evidence.digest, body, f"evidence {evidence.seq} of RUN-{evidence.run}")
 
-    def _bytes(self, digest: str, body: bytes | None, where: str) -> bytes:
-        if body is None:
-            return self.blobs.read(digest)
-        if sha256(body).hexdigest() != digest:
-            raise EvidenceDamaged(f"{where} was changed in {self.name} after it was written: restore a copy")
-        return body
-
     def _prepare(self, items: Sequence[NewEvidence]) -> list[Prepared]:
         return [self._stored(item) for item in items]
 
@@ -442,62 +287,6 @@ class Tower:
         if small or item.kind in PROVING:
             return Prepared(item=item, digest=sha256(data).hexdigest(), size=len(data), body=data)
         return Prepared(item=item, digest=self.blobs.write(data), size=len(data), body=None)
-
-    def _redacted(self, message: Message) -> Message:
-        """The message without secrets, in its text and wherever else it is kept."""
-        plain = self.redactor.redact_text
-        return structs.replace(
-            message,
-            text=plain(message.text),
-            summary=plain(message.summary or ""),
-            reference=message.reference and plain(message.reference),
-            thread=message.thread and plain(message.thread),
-        )
-
-    def _kept(self, file: Attached) -> receiving.Kept:
-        data = self.redactor.redact(file.data, file.media_type)
-        small = len(data) <= INLINE_LIMIT
-        digest = sha256(data).hexdigest() if small else self.blobs.write(data)
-        body = data if small else None
-        return receiving.Kept(
-            name=file.name, media_type=file.media_type, digest=digest, size=len(data), body=body
-        )
-
-    def _understood(self, receipt: Receipt) -> Receipt:
-        """The receipt as intake decided; decided anew where something changed while it did."""
-        for _ in range(LOOKS):
-            with self._read() as connection:
-                context = settling.context_of(connection, receipt)
-            decision = self._intake(context.message, context.questions)
-            with self._write() as connection:
-                change = Change(at=self._clock(), who="intake", why=decision.reason or decision.step)
-                after = settling.applied(connection, context, decision, change)
-            if after is not None:
-                return after
-            seen, receipt = receipt, self.receipt(receipt.id)
-            if (receipt.state, receipt.attempts) != (seen.state, seen.attempts):
-                return receipt  # somebody else has looked at it
-        return receipt  # Qs are made faster than it is decided: `reconcile` brings it on
-
-    def _failed(self, receipt: Receipt, error: Exception) -> Receipt:
-        told = self.redactor.redact_text(f"{type(error).__name__}: {error}")[:ERROR_LIMIT]
-        try:
-            with self._write() as connection:
-                change = Change(at=self._clock(), who="intake", why=f"it failed: {told}")
-                after = settling.failed(connection, receipt, told, change, self._jitter())
-            return after or self.receipt(receipt.id)
-        except TowerUnavailable:  # then it stays as it was committed, and `reconcile` finds it
-            return receipt
-
-    def _settle_beside(self, receipt: Receipt) -> None:
-        """Messages of the same thread that waited may be understood now."""
-        try:
-            with self._read() as connection:
-                pending = settling.pending_beside(connection, receipt)
-        except TowerUnavailable:  # `reconcile` finds them
-            return
-        for receipt_id in pending:
-            self.settle(receipt_id)
 
     def _end(self, run_id: int, owner: str, words: str, to: State, **values: object) -> Run:
         told = self.redactor.redact_text(words)
@@ -515,20 +304,6 @@ class Tower:
         stale = select(run).where(text("state = 'STALE'"), run.c.question_id.not_in(returning))
         found = [row for query in (lapsed, stale) for row in connection.execute(query).mappings()]
         return sorted((run_from(row) for row in found), key=lambda run: run.id)
-
-    @contextmanager
-    def _read(self) -> Iterator[Connection]:
-        with translated(self.name), connected(self._engine) as connection:
-            yield connection
-
-    @contextmanager
-    def _write(self) -> Iterator[Connection]:
-        with (
-            translated(self.name),
-            connected(self._writer) as connection,
-            connection.begin(),
-        ):
-            yield connection
 
 
 def _judgement_evidence(judgement: Judgement) -> NewEvidence:
