@@ -128,10 +128,13 @@ async def _held(tower: Tower, request: RunRequest) -> Run:
 
 async def _ended(tower: Tower, run: Run) -> Run:
     """The RUN that somebody else holds, once it is over, or nobody holds it any more."""
-    while run.state not in TERMINAL and run.lease_until > now_utc():
-        await asyncio.sleep(_LOOK_AGAIN)
+    while True:
+        await asyncio.sleep(
+            _LOOK_AGAIN
+        )  # first, since clocks differ: whose lease ran out here may hold it there
         run = await asyncio.to_thread(tower.run, run.id)
-    return run
+        if run.state in TERMINAL or run.lease_until <= now_utc():
+            return run
 
 
 async def _cancelled(tower: Tower, run: Run) -> None:
