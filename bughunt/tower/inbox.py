@@ -56,14 +56,16 @@ class Inbox(Store):
         receipt, new = self.record(message)
         if not new:
             return receipt
-        settled = self.settle(receipt.id)
+        settled = self._settle(receipt)
         if settled.state in SETTLED:
             self._settle_beside(settled)
         return settled
 
     def settle(self, receipt_id: int) -> Receipt:
         """Let intake look at a receipt that is not settled. A failure of intake is stored, not raised."""
-        receipt = self.receipt(receipt_id)
+        return self._settle(self.receipt(receipt_id))
+
+    def _settle(self, receipt: Receipt) -> Receipt:
         if receipt.state in SETTLED:
             return receipt
         try:
@@ -106,13 +108,14 @@ class Inbox(Store):
     def _redacted(self, message: Message) -> Message:
         """The message without secrets, in its text and wherever else it is kept."""
         plain = self.redactor.redact_text
-        return structs.replace(
+        without = structs.replace(
             message,
             text=plain(message.text),
             summary=plain(message.summary or ""),
             reference=message.reference and plain(message.reference),
             thread=message.thread and plain(message.thread),
         )
+        return structs.replace(without, summary=receiving.summary_of(without))
 
     def _kept(self, file: Attached) -> receiving.Kept:
         data = self.redactor.redact(file.data, file.media_type)
@@ -154,7 +157,7 @@ class Inbox(Store):
         try:
             with self._read() as connection:
                 pending = settling.pending_beside(connection, receipt)
+            for receipt_id in pending:
+                self.settle(receipt_id)
         except TowerUnavailable:  # `reconcile` finds them
-            return
-        for receipt_id in pending:
-            self.settle(receipt_id)
+            log.warning("messages beside were not looked at", extra={"action": "settle_beside_failed"})

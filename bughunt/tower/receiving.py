@@ -33,6 +33,7 @@ __all__ = [
     "digest_of",
     "known",
     "relations_of",
+    "summary_of",
 ]
 
 TEXT_LIMIT = 256 * 1024
@@ -86,7 +87,7 @@ def checked(message: Message) -> Message:
         project=_name("project", message.project),
         source=_name("source", message.source),
         text=storable(message.text),
-        summary=_summary(message),
+        summary=None if message.summary is None else storable(message.summary),
         reference=None if message.reference is None else _name("reference", message.reference),
         thread=None if message.thread is None else _name("thread", message.thread),
         attachments=tuple(_checked_file(file) for file in message.attachments),
@@ -112,10 +113,10 @@ def _name(what: str, text: str) -> str:
     return cleaned
 
 
-def _summary(message: Message) -> str:
-    given = storable(message.summary or "")
-    words = given if is_readable(given) else storable(message.text)
-    told = " ".join(words.split())
+def summary_of(message: Message) -> str:
+    """What a message says in one line. It is made without secrets: half of one would not be known for one."""
+    given = message.summary or ""
+    told = " ".join((given if is_readable(given) else message.text).split())
     return told if len(told) <= SUMMARY_LIMIT else told[: SUMMARY_LIMIT - 1] + "…"
 
 

@@ -124,3 +124,10 @@ def test_a_long_text_has_a_short_summary(tower: Tower) -> None:
     receipt = tower.receive(a_message("word\n" * 200))
     assert receipt.summary.startswith("word word")
     assert len(receipt.summary) == 200
+
+
+def test_a_secret_is_not_cut_in_half_by_a_summary(url: str, clock: Clock) -> None:
+    tower = Tower.open(url, clock=clock, redactor=Redactor(values=["hunter2hunter2"]))
+    receipt = tower.receive(a_message("x" * 190 + " hunter2hunter2"))
+    assert "hunt" not in receipt.summary
+    tower.close()
