@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -77,9 +77,7 @@ def checked(message: Message) -> Message:
         raise MessageRefused(
             f"The key {message.key[:50]!r} is none: 1 to 200 visible ASCII signs without spaces."
         )
-    if message.occurred_at.utcoffset() is None:
-        told = message.occurred_at.isoformat()
-        raise MessageRefused(f"{told} has no time zone: write {told}Z for UTC.")
+    _check_time(message.occurred_at)
     if len(message.attachments) > FILES_LIMIT:
         raise MessageRefused(f"{len(message.attachments)} attachments: a message may have {FILES_LIMIT}.")
     return structs.replace(
@@ -92,6 +90,16 @@ def checked(message: Message) -> Message:
         thread=None if message.thread is None else _name("thread", message.thread),
         attachments=tuple(_checked_file(file) for file in message.attachments),
     )
+
+
+def _check_time(at: datetime) -> None:
+    told = at.isoformat()
+    if at.utcoffset() is None:
+        raise MessageRefused(f"{told} has no time zone: write {told}Z for UTC.")
+    try:
+        at.astimezone(UTC)
+    except OverflowError as error:  # with its zone, it is before the year 1 or after 9999
+        raise MessageRefused(f"{told} is no time that can be kept: write when it was said.") from error
 
 
 def _check_text(text: str) -> None:

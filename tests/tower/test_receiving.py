@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from hashlib import sha256
 
 import pytest
@@ -59,6 +60,8 @@ def test_the_same_key_in_another_project_is_another_message(tower: Tower) -> Non
         ({"key": "k\n"}, "key"),
         ({"key": "k" * 201}, "key"),
         ({"occurred_at": BEGAN.replace(tzinfo=None)}, "time zone"),
+        ({"occurred_at": datetime.fromisoformat("0001-01-01T00:00:00+14:00")}, "can be kept"),
+        ({"occurred_at": datetime.fromisoformat("9999-12-31T23:59:59-14:00")}, "can be kept"),
         ({"project": " "}, "project"),
         ({"source": ""}, "source"),
         ({"thread": "t" * 501}, "thread"),
