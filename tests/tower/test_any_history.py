@@ -303,7 +303,7 @@ class History(RuleBasedStateMachine):
 
 
 MANY = pytest.mark.parametrize(
-    "examples", [12, pytest.param(200, marks=[pytest.mark.thorough, pytest.mark.timeout(1800)])]
+    "examples", [8, pytest.param(200, marks=[pytest.mark.thorough, pytest.mark.timeout(1800)])]
 )
 
 
