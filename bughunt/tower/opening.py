@@ -21,6 +21,9 @@ __all__ = ["connected", "engine_url", "name_of", "open_engine", "place_of"]
 BUSY_SECONDS = 15.0
 """How long a write waits for another process's transaction; ours take milliseconds."""
 
+CACHE_KIB = 32 * 1024
+"""What a connection to a file keeps of it: a large tower's indexes outgrow SQLite's own 2 MiB."""
+
 CONNECT_SECONDS = 10
 """How long a server may take to answer."""
 
@@ -140,6 +143,7 @@ def _set_up(driver: DriverConnection, entry: ConnectionPoolEntry) -> None:
     driver.execute("PRAGMA foreign_keys = ON")
     driver.execute("PRAGMA recursive_triggers = ON")
     driver.execute("PRAGMA synchronous = FULL")
+    driver.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
 
 def _begin(connection: Connection) -> None:
