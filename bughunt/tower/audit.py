@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import Connection, text
@@ -15,6 +15,8 @@ from bughunt.tower.values import Waiting
 from bughunt.tower.writing import GATE_VERSION
 
 __all__ = ["Audit", "Metrics", "audit"]
+
+K = TypeVar("K")
 
 RETRIED_DAYS = 7
 
@@ -83,7 +85,9 @@ def audit(connection: Connection, now: datetime) -> Audit:
     totals, duplicates = _counts(connection, "totals"), _counts(connection, "duplicates")
     orphans = _counts(connection, "orphans")
     unbacked = {row["gate_version"]: int(row["rows"]) for row in _rows(connection, "unbacked")}
-    done = {row["gate_version"]: int(row["rows"]) for row in _rows(connection, "done_by_gate")}
+    runs = _rows(connection, "runs")
+    over = [row for row in runs if row["state"] == "DONE"]
+    done = _summed((row["gate_version"], row["rows"]) for row in over)
     false = unbacked.get(GATE_VERSION, 0)
     [unsettled] = _rows(connection, "unsettled")
     [retried] = _rows(connection, "retried", since=tables.time_text(now - timedelta(days=RETRIED_DAYS)))
@@ -93,11 +97,13 @@ def audit(connection: Connection, now: datetime) -> Audit:
     return Audit(
         at=now,
         totals=totals,
+        run_states=_summed((row["state"], row["rows"]) for row in runs),
         **_states(connection),
-        done_by_level={f"{r['verdict']} {r['level']}": r["rows"] for r in _rows(connection, "levels")},
+        done_by_level=_summed((f"{row['verdict']} {row['level']}", row["rows"]) for row in over),
         duplicates=duplicates,
         orphans=orphans,
-        terminal_without_time=_count(connection, "terminal_without_time"),
+        terminal_without_time=_count(connection, "settled_without_time")
+        + sum(int(row["timeless"]) for row in runs),
         idle_questions=_count(connection, "idle_questions"),
         unsettled=unsettled["rows"],
         oldest_unsettled=None if unsettled["oldest"] is None else datetime.fromisoformat(unsettled["oldest"]),
@@ -133,10 +139,17 @@ def _count(connection: Connection, name: str) -> int:
 
 
 def _states(connection: Connection) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {"run": {}, "question": {}, "receipt": {}}
+    found: dict[str, dict[str, int]] = {"question": {}, "receipt": {}}
     for row in _rows(connection, "states"):
         found[row["kind"]][row["state"]] = row["rows"]
     return {f"{kind}_states": states for kind, states in found.items()}
+
+
+def _summed(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
+    found: dict[K, int] = {}
+    for key, rows in counted:
+        found[key] = found.get(key, 0) + int(rows)
+    return found
 
 
 def _gate(version: int | None) -> str:
