@@ -29,12 +29,13 @@ _KINDS = {
     "seen": {".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".mov", ".webm", ".avi"},
     "recorded": {".har", ".log", ".txt", ".zip", ".csv", ".xlsx", ".json", ".pdf", ".pcap", ".trace"},
 }
+_NAMES = re.compile(r"\b(?:Q|RUN)[- ]?\d{1,18}", re.IGNORECASE | re.ASCII)
 _ORNAMENTS = re.compile(r"logo|signature|邀请|banner|icon", re.IGNORECASE)
 
 
 def marks_of(message: Incoming, reading: Reading) -> dict[str, float]:
     """The marks of what a message does, each from 0 to about 3."""
-    text = reading.text
+    text = _NAMES.sub("Q", reading.text)  # a number of a Q is no build and no measured value
     found = {name: float(min(len(pattern.findall(text)), 3)) for name, pattern in _patterns().items()}
     names = [name for name in message.attachments if not _ORNAMENTS.search(name)]
     suffixes = {PurePath(name).suffix.lower() for name in names}

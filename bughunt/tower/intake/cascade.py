@@ -23,16 +23,30 @@ PENDING = "PENDING_CONTEXT"
 CERTAIN = 0.8
 """The confidence above which a decision counts as certain: one in a hundred of those may link wrongly."""
 
-ALIKE = 0.42
+ALIKE = 0.38
 """The likeness above which a message is about an open question though it names none."""
 
 AHEAD = 0.08
 """How much more alike than the next one that question must be."""
 
+SEVERAL = 0.25
+"""How likely a split must be where a message has several asking parts."""
+
 _GOING_ON = ("again", "goes_on", "status", "narrows", "holds", "accepts", "rejects", "saw", "file", "build")
 """Marks of what goes on with the question of a thread; without one it may be small talk."""
 
 _TELLING = (*_GOING_ON, "measured", "wants")
+
+_IDLE = ("thanks", "praise", "courtesy", "acknowledges", "takes_back", "absent", "private", "machine")
+"""Marks of what asks nothing and tells nothing."""
+
+_REPEATING = ("again", "goes_on", "status")
+"""Marks of what asks the same question once more."""
+
+_TOLD_OF = ("accepts", "rejects", "file", "saw")
+"""Marks of what tells something of the question of its thread."""
+
+_JUDGING = (*_TOLD_OF, "ended", "broken", "measured")
 
 _LINKING = (Relation.LINK_EXISTING_Q, Relation.EVIDENCE_OR_ACCEPTANCE)
 
@@ -42,6 +56,7 @@ def decided(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | 
     return (
         _by_schedule(sight, questions)
         or _by_wrong_name(sight)
+        or _by_sibling(sight)
         or _by_another_target(sight)
         or _by_filler(sight, chances)
         or _by_act(sight, questions, chances)
@@ -103,11 +118,41 @@ def _by_wrong_name(sight: Sight) -> Decision | None:
     names = sight.references
     if names.unknown and not names.links:
         return unsure(f"Q-{names.unknown[0]} is no open question of this project.", "references", 0.9)
+    if names.contradicted or _means_another(sight):
+        return unsure(f"Q-{names.numbers[0]} is named, and another question is meant.", "references", 0.7)
     if names.ambiguous and not sight.reading.targets:
         return unsure(
             "The charter is asked on several targets, and none of them is named.", "references", 0.8
         )
     return None
+
+
+def _means_another(sight: Sight) -> bool:
+    """Whether one number is named, and the words are plainly those of another open question."""
+    if len(sight.references.numbers) != 1 or not sight.alike:
+        return False
+    best = sight.alike[0]
+    named = next(item for item in sight.alike if item.question.id == sight.references.numbers[0])
+    if best.question.charter == named.question.charter:
+        return False
+    return best.likeness >= 0.22 and named.likeness <= best.likeness / 3
+
+
+def _by_sibling(sight: Sight) -> Decision | None:
+    """A number, wanted on the target of another question of the same charter: that one is meant."""
+    names, targets = sight.references, sight.reading.targets
+    asked = [item.question for item in sight.alike if item.question.id in names.numbers]
+    if len(asked) != 1 or not targets or asked[0].target in targets:
+        return None
+    siblings = [
+        item.question.id
+        for item in sight.alike
+        if item.question.charter == asked[0].charter and item.question.target in targets
+    ]
+    if not siblings or not (sight.marks["wants"] or sight.marks["fresh"]):
+        return None
+    reason = f"It wants Q-{asked[0].id} on another target, where it is asked already."
+    return _link(Relation.LINK_EXISTING_Q, tuple(siblings), 0.7, reason, "references")
 
 
 def _by_another_target(sight: Sight) -> Decision | None:
@@ -134,22 +179,31 @@ def _by_filler(sight: Sight, chances: Chances | None) -> Decision | None:
     sure = 0.0 if chances is None else chances.get(Relation.IGNORE, 0.0)
     if plain and marks["tiny"]:
         sure = max(sure, 0.9)
+    if sight.references.links and not polite:
+        return None
     if sure < 0.9 and _may_tell_something(sight, polite=bool(polite)):
         return None
-    if (sure >= 0.5 and _first(chances) in (None, Relation.IGNORE)) or sure >= 0.9:
-        return Decision(
-            relation=Relation.IGNORE,
-            confidence=sure,
-            reason="It asks nothing and tells nothing.",
-            step="filler",
-        )
+    if plain and sure >= 0.35:
+        return _ignored(sure)
+    needed = 0.4 if any(marks[name] for name in _IDLE) else 0.6
+    if (sure >= needed and _first(chances) in (None, Relation.IGNORE)) or sure >= 0.9:
+        return _ignored(sure)
     return None
+
+
+def _ignored(sure: float) -> Decision:
+    return Decision(
+        relation=Relation.IGNORE,
+        confidence=sure,
+        reason="It asks nothing and tells nothing.",
+        step="filler",
+    )
 
 
 def _may_tell_something(sight: Sight, *, polite: bool) -> bool:
     """A fact that is taken for courtesy would be lost; one that waits is not."""
     marks = sight.marks
-    judged = sight.references.thread and (marks["accepts"] or marks["rejects"] or marks["file"])
+    judged = sight.references.thread and any(marks[name] for name in _TOLD_OF)
     seen = marks["saw"] and (marks["wants"] or marks["measured"] or marks["build"])
     somewhere = bool(sight.reading.targets) and (marks["build"] or marks["saw"])
     return bool(judged or seen or somewhere or (not polite and (marks["again"] or marks["vague"])))
@@ -161,30 +215,60 @@ def _first(chances: Chances | None) -> str | None:
 
 def _by_act(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | None) -> Decision:
     if chances is None:
-        return unsure(
-            "What it asks or tells cannot be told without the extra: pip install 'bughunt[intake]'.", "extra"
-        )
+        return _by_marks(sight)
     label = max((label for label in chances if label != Relation.IGNORE), key=lambda label: chances[label])
-    if label == PENDING and len(questions) == 1 and not sight.references.unknown:
-        label = _of_the_only_question(sight, chances)
-    if label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
+    if len(questions) == 1 and _goes_on(sight) and chances[Relation.LINK_EXISTING_Q] > 0.02:
+        reason = "It goes on, and one question is open."
+        return _link(Relation.LINK_EXISTING_Q, (questions[0].id,), 0.6, reason, "acts")
+    if label == PENDING and _plainly_alike(sight):
+        label = max(_LINKING, key=lambda relation: chances[relation])
+    several = len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= SEVERAL
+    listed = several and label == Relation.LINK_EXISTING_Q and not sight.references.links
+    if listed or label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
         return _asked(sight, questions, chances)
     if label in _LINKING:
         return _linked(sight, Relation(label), chances)
     return unsure("What it refers to cannot be told.", "acts", chances.get(PENDING, 0.0))
 
 
-def _of_the_only_question(sight: Sight, chances: Chances) -> str:
-    """Where only one question is open, a vague message can only mean that one."""
-    goes_on = sight.marks["status"] or sight.marks["again"] or sight.marks["goes_on"]
-    return Relation.LINK_EXISTING_Q if goes_on and chances[Relation.LINK_EXISTING_Q] > 0.02 else PENDING
+def _by_marks(sight: Sight) -> Decision:
+    """Without a classifier: what is named, or stands in a thread, and plainly goes on with it or judges it."""
+    names, marks = sight.references, sight.marks
+    links = names.links or names.thread
+    asks, tells = any(marks[name] for name in _REPEATING), any(marks[name] for name in _JUDGING)
+    if not links or asks == tells or len(sight.parts) > 1 or _is_elsewhere(sight):
+        return unsure(
+            "What it asks or tells cannot be told without the extra: pip install 'bughunt[intake]'.", "extra"
+        )
+    relation = Relation.LINK_EXISTING_Q if asks else Relation.EVIDENCE_OR_ACCEPTANCE
+    reason = "It names them or stands in their thread."
+    return _link(relation, _on_targets(links, sight), 0.6, reason, "marks")
+
+
+def _is_elsewhere(sight: Sight) -> bool:
+    """Whether it may be about another target or question than those that it names."""
+    shifted = ("fresh", "narrows", "names_elsewhere", "expects", "ends_asking")
+    return any(sight.marks[name] for name in shifted) or _leaves_thread(sight)
+
+
+def _plainly_alike(sight: Sight) -> bool:
+    """Whether a vague message has the words of just one open question."""
+    if sight.references.unknown or not sight.alike or sight.alike[0].likeness < ALIKE:
+        return False
+    return len(sight.alike) == 1 or sight.alike[0].likeness - sight.alike[1].likeness >= 2 * AHEAD
+
+
+def _goes_on(sight: Sight) -> bool:
+    """Whether a vague message goes on with something: where one question is open, it can only mean that."""
+    asks = any(sight.marks[name] for name in _REPEATING)
+    return asks and sight.marks["short"] > 0 and not sight.references.unknown and not sight.reading.targets
 
 
 def _asked(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) -> Decision:
     asking = chances.get(Relation.NEW_Q, 0.0) + chances.get(Relation.SPLIT_TO_N_Q, 0.0)
     if not sight.parts and (asking < chances.get(Relation.IGNORE, 0.0) or not _wants(sight)):
         return unsure("It may ask something, or nothing at all.", "acts", 0.4)
-    if len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= 0.25:
+    if len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= SEVERAL:
         return _split(sight, questions, chances)
     best = _alike(sight)
     if best is None:
@@ -238,7 +322,7 @@ def _split(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) ->
     return Decision(
         relation=Relation.SPLIT_TO_N_Q,
         parts=parts,
-        confidence=chances.get(Relation.SPLIT_TO_N_Q, 0.0),
+        confidence=min(chances[Relation.SPLIT_TO_N_Q], 0.79 if any(part.links for part in parts) else 1.0),
         reason=f"It asks {len(parts)} things that can have different answers.",
         step="lists",
     )
@@ -250,8 +334,9 @@ def _part(message: Incoming, text: str, target: str | None, questions: Sequence[
     shown = f"{text} ({own})" if own and own not in text else text
     sight = look_at(structs.replace(message, text=shown, attachments=()), questions)
     same = _alike(sight)
-    if same is not None and sight.alike[0].target == 1 and sight.alike[0].likeness > ALIKE + 0.1:
-        return Part(text=text, links=(same,), relation=Relation.LINK_EXISTING_Q)
+    if same is not None and sight.alike[0].target == 1:
+        sure = sight.alike[0].likeness > ALIKE + 2 * AHEAD
+        return Part(text=text, links=(same,), relation=Relation.LINK_EXISTING_Q) if sure else Part(text=text)
     return Part(text=text, relation=Relation.NEW_Q, target=own)
 
 
@@ -263,6 +348,8 @@ def _linked(sight: Sight, relation: Relation, chances: Chances) -> Decision:
         return _link(
             relation, _on_targets(names.links, sight), min(sure, 0.97), "It names them.", "references"
         )
+    if names.thread and sight.marks["thread_elsewhere"] and _asks_instead(sight, chances):
+        return _new_elsewhere(next(iter(sight.reading.targets)), 0.5)
     if names.thread and not _leaves_thread(sight):
         plain = any(sight.marks[name] for name in _GOING_ON)
         return _link(
@@ -276,6 +363,7 @@ def _linked(sight: Sight, relation: Relation, chances: Chances) -> Decision:
     if (
         sight.parts
         and sight.reading.targets
+        and not sight.marks["status"]
         and chances[Relation.NEW_Q] + chances[Relation.SPLIT_TO_N_Q] >= 0.2
     ):
         return Decision(
@@ -285,14 +373,21 @@ def _linked(sight: Sight, relation: Relation, chances: Chances) -> Decision:
             reason="It asks something, and no open question is like it.",
             step="likeness",
         )
+    if chances[Relation.IGNORE] >= 0.35 and sight.marks["names_nothing"] and not sight.reading.targets:
+        return _ignored(chances[Relation.IGNORE])
     return unsure("It is about something known, but not plainly about which open question.", "likeness", 0.5)
+
+
+def _asks_instead(sight: Sight, chances: Chances) -> bool:
+    asking = chances[Relation.NEW_Q] + chances[Relation.SPLIT_TO_N_Q]
+    return asking >= 0.2 and bool(re.search(r"[?？]", sight.reading.text))
 
 
 def _needed(here: Sequence[Alike], sight: Sight) -> float:
     """How like a message must be that is about something known: less where the rest is far behind."""
     ahead = here[0].likeness - (here[1].likeness if len(here) > 1 else 0.0)
     if here[0].target == 1 and ahead >= AHEAD:
-        return 0.2
+        return 0.14
     if len(sight.alike) == 1 or ahead >= 2 * AHEAD:
         return 0.25
     return 0.32

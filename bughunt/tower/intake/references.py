@@ -17,6 +17,12 @@ _Q = re.compile(r"(?<![A-Za-z0-9_-])Q[- ]?(\d{1,18})(?![A-Za-z0-9_])", re.IGNORE
 _IDENTIFIER = re.compile(r"(?<![\w./-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-])", re.ASCII)
 
 
+_SET_ASIDE = re.compile(r"(?:\b(?:not|instead of|rather than|unlike)|不是|而非|并非)\s*$", re.IGNORECASE)
+"""What stands before a number that is not meant."""
+_BETWEEN = re.compile(r"[,，、&+;；/\n]|\band\b|\bplus\b|\bn\b|[和与及跟]", re.IGNORECASE)
+"""What stands between names that are listed."""
+
+
 class References(Struct, frozen=True, kw_only=True):
     """What a message names."""
 
@@ -32,6 +38,8 @@ class References(Struct, frozen=True, kw_only=True):
     """Targets on which a named charter is not asked yet."""
     strangers: tuple[str, ...] = ()
     """Names like those of charters that no open question has."""
+    contradicted: bool = False
+    """A number and a charter stand side by side, and the number's question has another charter."""
     thread: tuple[int, ...] = ()
     """The open questions of its thread."""
 
@@ -44,7 +52,7 @@ class References(Struct, frozen=True, kw_only=True):
 def named_by(message: Incoming, reading: Reading, questions: Sequence[OpenQuestion]) -> References:
     """What this message names of these open questions."""
     ids = {question.id for question in questions}
-    numbers = [int(number) for number in _Q.findall(reading.text)]
+    numbers = _numbers_in(reading.text)
     runs = [int(number) for number in _RUN.findall(reading.text)]
     numbers += [message.runs[run] for run in runs if run in message.runs]
     lost = [run for run in runs if run not in message.runs]
@@ -57,8 +65,35 @@ def named_by(message: Incoming, reading: Reading, questions: Sequence[OpenQuesti
         ambiguous=ambiguous,
         elsewhere=elsewhere,
         strangers=tuple(name for name in _IDENTIFIER.findall(reading.text) if name not in names),
+        contradicted=_contradicts(reading.text, numbers, charters, questions),
         thread=tuple(question for question in message.thread if question in ids),
     )
+
+
+def _numbers_in(text: str) -> list[int]:
+    """The numbers that a text names; those that it sets aside only where it names no other."""
+    found = [
+        (int(match[1]), bool(_SET_ASIDE.search(text, max(0, match.start() - 20), match.start())))
+        for match in _Q.finditer(text)
+    ]
+    return [number for number, aside in found if not aside] or [number for number, _ in found]
+
+
+def _contradicts(
+    text: str, numbers: Sequence[int], charters: Sequence[int], questions: Sequence[OpenQuestion]
+) -> bool:
+    """Whether one number and one charter are named without a sign that two things are meant."""
+    charter_of = {question.id: question.charter for question in questions}
+    named = {charter_of[number] for number in numbers if number in charter_of}
+    said = {charter_of[number] for number in charters}
+    if len(named) != 1 or len(said) != 1 or named == said:
+        return False
+    name = next(iter(said)).rpartition("::")[2]
+    number, place = next(_Q.finditer(text), None), text.find(name)
+    if number is None or place < 0:
+        return False
+    between = text[number.end() : place] if number.end() <= place else text[place + len(name) : number.start()]
+    return not _BETWEEN.search(between)
 
 
 def _names_of(question: OpenQuestion) -> set[str]:

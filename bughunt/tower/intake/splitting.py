@@ -14,9 +14,11 @@ _ITEM = re.compile(
     r"|[①-⑳][ \t]*|[一二三四五六七八]、|其[一二三四五六][，,])",
     re.MULTILINE,
 )
+_A_NOT_A = "[看行对好算发认给存变弹跳记收显]不[看行对好算发认给存变弹跳记收显]"
+"""What Chinese asks by saying a word and its denial: 看不看."""
 _ASKS = re.compile(
-    r"[?？]|会不会|能不能|是不是|有没有|能否|是否|可不可以|要不要|对不对|行不行|到底|有无|几张|多少|哪个"
-    r"|还是(?=[^不没少有]{1,12}[？?，。]?$)|[吗么](?=[\s，。；;？?]|$)|\bwhether\b|\bworks or not\b"
+    rf"[?？]|会不会|能不能|是不是|有没有|能否|是否|可不可以|要不要|{_A_NOT_A}|到底|有无|几张|多少|哪个"
+    r"|还是(?=[^不没少有那这老]{1,12}[？?，。]?$)|[吗么](?=[\s，。；;？?]|$)|\bwhether\b|\bworks or not\b"
     r"|^\W*(?:(?:and|n|or|so|then|also|but|hi|hello|hey|morning)\b\W*)*"
     r"(?:is|are|does|do|did|can|could|will|has|have|must|may)\b",
     re.IGNORECASE | re.MULTILINE,
@@ -27,7 +29,7 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(
-    r"^\W*(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)"
+    r"^\W*(?:[\w-]{2,16} ?[上里] ?)?(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)"
     r"|holds or not|true or not|yes or no|right|rite|ok|or (?:doesn't|isn't|not)|does it(?: there)?|is it"
     r"|why|thoughts|any ideas?|do you know|would that be|对吗|对吧|行吗|可以吗|好吗|是吗|现在拦了没|真的"
     r"|(?:麻烦|帮|请)?(?:忙)?看(?:一?下|看|一眼))\b.{0,14}$",
@@ -36,8 +38,8 @@ _TAG = re.compile(
 _VERBS = "does|is|are|can|do|will|has"
 _BREAK = re.compile(
     r"(?<=[?？])|[.!;。！；\n]+(?=\s|$|[^\d])|[,，]?\s*(?:还有|另外|顺便|以及|再有)|\s*[,，]\s*(?=(?:and|n)\b)"
-    rf"|\band (?=(?:{_VERBS}|must|may|whether|one|the|a)\b)|\bn (?=(?:{_VERBS})\b)|,\s*(?=(?:{_VERBS})\b)"
-    r"|[,，、](?=[^,，。]{0,12}(?:会不会|能不能|是不是|有没有|能否|是否|看不看))",
+    rf"|\band (?=(?:{_VERBS}|must|may|whether|one|the|a)\b)|\bn (?=(?:{_VERBS})\b)|[,:]\s*(?=(?:{_VERBS})\b)"
+    rf"|[,，、](?=[^,，。]{{0,12}}(?:会不会|能不能|是不是|有没有|能否|是否|{_A_NOT_A}))",
     re.IGNORECASE,
 )
 _BOTH = re.compile(r"\bboth\b|\beach\b|\bon \S+ and on \S+|都|分别|各|两个环境", re.IGNORECASE)

@@ -15,14 +15,21 @@ LOOKED_AT = 8000
 _WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
-_CLAUSE = re.compile(r"[.!?;,:。！？；，：\n]+|\s[-–—]\s|…")
+_CLAUSE = re.compile(r"[.!?;,:。！？；，：（）()\n]+|\s[-–—]\s|…")
 
 _TARGET = re.compile(
     r"(?<![\w-])(preview[-_ ]?\d+|[a-z]{2,12}-(?:staging|production|prod)|staging|production|prod"
-    r"|live|uat|qa|sit|pre-?prod|canary)(?![\w-])",
+    r"|uat|pre-?prod|(?:(?<=on )|(?<=in )|(?<=@)|(?<=@ ))(?:live|qa|sit|canary)"
+    r"|(?:qa|sit)(?= ?环境))(?![\w-])",
     re.IGNORECASE | re.ASCII,
 )
 _HAN_TARGETS = {"生产": "production", "线上": "production", "正式环境": "production", "预发": "staging"}
+_LEFT_OUT = re.compile(
+    r"\bnot (?:asking|about|on|for|talking)\b|\b(?:leave|skip|ignore)\b.{0,12}\b(?:out|alone)|\balready\b"
+    r"|taken care of|不用[动管测看跑]|不必|已经?(?:有|在|测|跑|看)|别[动管]|除外|以外",
+    re.IGNORECASE,
+)
+"""What says that a target is not the one that is meant."""
 _SAME_TARGET = {"prod": "production", "live": "production", "preprod": "staging", "pre-prod": "staging"}
 
 
@@ -49,7 +56,8 @@ def targets_in(text: str, known: Iterable[str] = ()) -> dict[str, str]:
         hits += [target for word, target in _HAN_TARGETS.items() if word in clause]
         for hit in hits:
             found.setdefault(_SAME_TARGET.get(hit, hit), clause)
-    return found
+    meant = {target: clause for target, clause in found.items() if not _LEFT_OUT.search(clause)}
+    return meant or found
 
 
 @cache
@@ -95,7 +103,7 @@ def things_in(text: str) -> frozenset[str]:
         for at in range(len(words) - size + 1):
             found |= {f"={thing}" for thing in latin.get(" ".join(words[at : at + size]), ())}
     for run in _HAN.findall(small):
-        found |= {run[at : at + 2] for at in range(len(run) - 1)}
+        found |= {run[at : at + 2] for at in range(len(run) - 1)} - _stop_words()
         found |= {f"={thing}" for name, things in han.items() if name in run for thing in things}
     return frozenset(found)
 
