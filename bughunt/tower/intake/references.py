@@ -92,7 +92,9 @@ def _contradicts(
     number, place = next(_Q.finditer(text), None), text.find(name)
     if number is None or place < 0:
         return False
-    between = text[number.end() : place] if number.end() <= place else text[place + len(name) : number.start()]
+    between = (
+        text[number.end() : place] if number.end() <= place else text[place + len(name) : number.start()]
+    )
     return not _BETWEEN.search(between)
 
 

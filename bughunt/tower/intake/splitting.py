@@ -29,7 +29,8 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(
-    r"^\W*(?:[\w-]{2,16} ?[上里] ?)?(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)"
+    r"^\W*(?:[\w-]{2,16} ?[上里] ?)?"
+    r"(?:(?:can|could|would) (?:u|you|somebody|someone|anybody)(?! \w+ \w+ \w+ \w+ \w+)"
     r"|holds or not|true or not|yes or no|right|rite|ok|or (?:doesn't|isn't|not)|does it(?: there)?|is it"
     r"|why|thoughts|any ideas?|do you know|would that be|对吗|对吧|行吗|可以吗|好吗|是吗|现在拦了没|真的"
     r"|(?:麻烦|帮|请)?(?:忙)?看(?:一?下|看|一眼))\b.{0,14}$",

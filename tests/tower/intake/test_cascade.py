@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bughunt.tower.intake import Decision, Incoming, Relation, decide
 from bughunt.tower.intake import deciding as way
+from bughunt.tower.intake.cascade import CERTAIN
 from tests.tower.intake.making import QUESTIONS, decided
 from tests.tower.processes import output
 
@@ -30,6 +31,31 @@ class TestReferences:
     def test_a_number_that_nobody_knows_waits(self, text: str) -> None:
         assert decided(text).relation is None
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Q-12 again please: can a visitor reset a forgotten password?",
+            "Q-20 order_export again please",
+            "Q20 重跑一下，看导出的表格是否包含全部订单",
+        ],
+        ids=["words", "charter", "chinese"],
+    )
+    def test_a_number_whose_question_is_plainly_another_waits(self, text: str) -> None:
+        assert (decided(text).relation, decided(text).step) == (None, "references")
+
+    def test_a_number_and_a_charter_that_are_listed_name_two(self) -> None:
+        assert set(decided("please rerun Q-20 and order_export").links) == {20, 31}
+
+    def test_a_number_that_is_set_aside_is_not_meant(self) -> None:
+        assert decided("not Q-12, I mean Q-20: rerun it please").links == (20,)
+
+    def test_a_number_on_the_target_of_its_sibling_means_the_sibling(self) -> None:
+        said = decided("Q-12 on production as well please")
+        assert (said.relation, said.links) == (LINK, (13,))
+
+    def test_a_bare_number_is_never_filler(self) -> None:
+        assert decided("Q-20").relation is not Relation.IGNORE
+
     def test_a_charter_with_its_target_names_one(self) -> None:
         said = decided("basket_total on production failed: expected '10.00', got '9.00'", source="ci")
         assert (said.relation, said.links) == (FACT, (13,))
@@ -49,6 +75,9 @@ class TestThread:
 
     def test_the_same_without_a_thread_waits(self) -> None:
         assert decided("any news?").relation is None
+
+    def test_the_only_open_question_is_the_one_that_is_gone_on_with(self) -> None:
+        assert decided("is it done?", (QUESTIONS[2],)).links == (20,)
 
     def test_a_file_in_a_thread_is_a_fact_about_it(self) -> None:
         said = decided("here is the recording of it", thread=(20,), attachments=("film.webm",))
@@ -113,6 +142,14 @@ class TestAsking:
         )
         assert said.relation is Relation.NEW_Q
 
+    def test_a_part_that_may_be_asked_already_is_unsure_and_a_plain_one_is_tied(self) -> None:
+        said = decided(
+            "Does the basket show the right total with a coupon on staging, and does the footer there open?"
+        )
+        assert said.relation is Relation.SPLIT_TO_N_Q
+        assert said.parts[0].links == (12,)
+        assert said.confidence < CERTAIN
+
     def test_one_wish_on_two_targets_is_split(self) -> None:
         said = decided("Does the newsletter box work on staging and on uat? An answer for each, please.")
         assert [part.target for part in said.parts] == ["staging", "uat"]
@@ -126,6 +163,26 @@ class TestWithoutTheExtra:
     def test_what_is_plain_is_decided(self) -> None:
         assert decided("thanks!").relation is Relation.IGNORE
         assert decided("nightly 2026-03-01 password_reset staging", source="schedule").links == (20,)
+
+    @pytest.mark.parametrize(
+        ("text", "thread", "relation"),
+        [
+            ("Q-20 again please", (), LINK),
+            ("any news?", (20,), LINK),
+            ("Q-20: I cannot accept this", (), FACT),
+            ("同意，可以关闭", (20,), FACT),
+        ],
+    )
+    def test_what_names_its_question_and_plainly_repeats_or_judges_it_is_tied(
+        self, text: str, thread: tuple[int, ...], relation: Relation
+    ) -> None:
+        assert (decided(text, thread=thread).relation, decided(text, thread=thread).links) == (
+            relation,
+            (20,),
+        )
+
+    def test_what_could_be_either_waits(self) -> None:
+        assert decided("I cannot accept this, please rerun it", thread=(20,)).relation is None
 
     def test_all_else_waits_and_says_what_to_install(self) -> None:
         said = decided("Does the footer on staging show the opening hours?")
@@ -175,8 +232,18 @@ def test_any_text_has_a_decision_that_holds_together(text: str, source: str, thr
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 262_144, "Q-" * 100_000, "1. ? " * 50_000, "(" * 200_000, "测" * 80_000, "and is it " * 25_000],
-    ids=["letters", "numbers", "lists", "brackets", "chinese", "asks"],
+    [
+        "\u202e" * 1000 + "hello",
+        "\ufffd\x07" * 100_000,
+        "🎉" * 60_000,
+        "a" * 262_144,
+        "Q-" * 100_000,
+        "1. ? " * 50_000,
+        "(" * 200_000,
+        "测" * 80_000,
+        "and is it " * 25_000,
+    ],
+    ids=["right_to_left", "control", "emoji", "letters", "numbers", "lists", "brackets", "chinese", "asks"],
 )
 def test_a_text_of_the_greatest_size_is_decided(text: str) -> None:
     assert decided(text).reason

@@ -22,9 +22,13 @@ def test_what_ships_covers_each_label_in_both_languages() -> None:
         assert any("\u4e00" <= sign <= "\u9fff" for text in texts for sign in text)
 
 
-def test_messages_that_nothing_was_learnt_from_are_understood() -> None:
+@pytest.mark.parametrize(
+    ("messages", "contexts"),
+    [("held_out.jsonl", "contexts.json"), ("unseen.jsonl", "unseen_contexts.json")],
+)
+def test_messages_that_nothing_was_learnt_from_are_understood(messages: str, contexts: str) -> None:
     """Of other products; the figures that are asked for are floors."""
-    found = score(read_examples(HERE / "held_out.jsonl", HERE / "contexts.json"))
+    found = score(read_examples(HERE / messages, HERE / contexts))
     assert found.accuracy >= 0.85
     assert found.filler_opened_q == 0
     assert found.certain_wrong_links_per_100 <= 1
