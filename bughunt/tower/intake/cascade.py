@@ -93,7 +93,7 @@ def _by_wrong_name(sight: Sight) -> Decision | None:
 
 def _means_another(sight: Sight) -> bool:
     """Whether one number is named, and the words are plainly those of another open question."""
-    if len(sight.references.numbers) != 1 or not sight.alike:
+    if len(sight.references.numbers) != 1 or sight.references.charters:
         return False
     best = sight.alike[0]
     named = next(item for item in sight.alike if item.question.id == sight.references.numbers[0])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from bughunt.tower.intake.text import Reading, things_in
+from bughunt.tower.intake.text import Reading, plain_words, things_in
 from bughunt.tower.intake.values import OpenQuestion
 
 try:
@@ -17,6 +17,10 @@ except ImportError:  # of the extra `intake`: without it, likeness alone decides
     fuzz = None  # type: ignore[assignment]  # a module, or none
 
 __all__ = ["Alike", "most_alike"]
+
+
+_WORTH = {"=": 1.0, "~": 0.4}
+"""What a thing of the glossary is worth, and one that is in many questions."""
 
 
 class Alike(Struct, frozen=True, kw_only=True):
@@ -47,7 +51,7 @@ def _weights(about: Sequence[frozenset[str]]) -> dict[str, float]:
     shared = Counter(thing for things in about for thing in things)
     return {
         thing: math.log(1 + len(about) / number)
-        * (1.0 if thing.startswith("=") else 0.7 if thing.isascii() else 0.35)
+        * (_WORTH.get(thing[0]) or (0.7 if thing.isascii() else 0.35))
         for thing, number in shared.items()
     }
 
@@ -70,5 +74,5 @@ def _likeness(
     )
     worded = 0.0
     if fuzz is not None:
-        worded = fuzz.token_set_ratio(question.text.lower(), reading.text.lower()[:1000]) / 100
+        worded = fuzz.token_set_ratio(plain_words(question.text), plain_words(reading.text[:1000])) / 100
     return 0.45 * common + 0.35 * near + 0.2 * worded

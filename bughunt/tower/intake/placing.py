@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
-from bughunt.tower.intake.likeness import Alike
+from bughunt.tower.intake.likeness import Alike, most_alike
 from bughunt.tower.intake.seeing import Sight, look_at
-from bughunt.tower.intake.text import targets_in
+from bughunt.tower.intake.text import read, targets_in
 from bughunt.tower.intake.values import Decision, Incoming, OpenQuestion, Part, Relation
 
 __all__ = ["GOING_ON", "PENDING", "TOLD_OF", "Chances", "ignored", "link", "placed", "unsure"]
@@ -24,6 +24,9 @@ ALIKE = 0.38
 
 AHEAD = 0.08
 """How much more alike than the next one that question must be."""
+
+BESIDE = 0.1
+"""The likeness below which a part of a message is about something else."""
 
 SEVERAL = 0.25
 """How likely a split must be where a message has several asking parts."""
@@ -52,9 +55,9 @@ def placed(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances | N
         return link(Relation.LINK_EXISTING_Q, (questions[0].id,), 0.6, reason, "acts")
     if label == PENDING and _plainly_alike(sight):
         label = max(_LINKING, key=lambda relation: chances[relation])
-    several = len(sight.parts) >= 2 and chances[Relation.SPLIT_TO_N_Q] >= SEVERAL
-    listed = several and label == Relation.LINK_EXISTING_Q and not sight.references.links
-    if listed or label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
+    if label == Relation.LINK_EXISTING_Q and _asks_apart(sight, questions, chances):
+        return _split(sight, questions, chances)
+    if label in (Relation.NEW_Q, Relation.SPLIT_TO_N_Q):
         return _asked(sight, questions, chances)
     if label in _LINKING:
         return _linked(sight, Relation(label), chances)
@@ -76,7 +79,7 @@ def ignored(sure: float) -> Decision:
 
 
 def _by_marks(sight: Sight) -> Decision:
-    """Without a classifier: what names a question or stands in its thread, and plainly repeats or judges it."""
+    """Without a classifier: what names a question or stands in its thread, and plainly repeats or judges."""
     names, marks = sight.references, sight.marks
     links = names.links or names.thread
     asks, tells = any(marks[name] for name in _REPEATING), any(marks[name] for name in _JUDGING)
@@ -91,8 +94,9 @@ def _by_marks(sight: Sight) -> Decision:
 
 def _is_elsewhere(sight: Sight) -> bool:
     """Whether it may be about another target or question than those that it names."""
-    shifted = ("fresh", "narrows", "names_elsewhere", "expects", "ends_asking")
-    return any(sight.marks[name] for name in shifted) or _leaves_thread(sight)
+    shifted = any(sight.marks[name] for name in ("fresh", "narrows", "names_elsewhere", "expects"))
+    asks = sight.marks["ends_asking"] and not sight.marks["status"]
+    return shifted or bool(asks) or _leaves_thread(sight)
 
 
 def _plainly_alike(sight: Sight) -> bool:
@@ -100,6 +104,18 @@ def _plainly_alike(sight: Sight) -> bool:
     if sight.references.unknown or not sight.alike or sight.alike[0].likeness < ALIKE:
         return False
     return len(sight.alike) == 1 or sight.alike[0].likeness - sight.alike[1].likeness >= 2 * AHEAD
+
+
+def _asks_apart(sight: Sight, questions: Sequence[OpenQuestion], chances: Chances) -> bool:
+    """Whether a message like an open question asks something beside it."""
+    if len(sight.parts) < 2 or sight.references.links:
+        return False
+    if chances[Relation.SPLIT_TO_N_Q] >= SEVERAL:
+        return True
+    best = sight.alike[0].question
+    like = [most_alike(read(part), questions) for part in sight.parts]
+    own = [next(item.likeness for item in found if item.question.id == best.id) for found in like]
+    return not sight.references.thread and max(own) >= ALIKE and min(own) < BESIDE
 
 
 def _goes_on(sight: Sight) -> bool:

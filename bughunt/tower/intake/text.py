@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
-__all__ = ["LOOKED_AT", "Reading", "clauses", "own_words", "read", "targets_in", "things_in"]
+__all__ = ["LOOKED_AT", "Reading", "clauses", "own_words", "plain_words", "read", "targets_in", "things_in"]
 
 LOOKED_AT = 8000
 """Signs of a text that are looked at: what a message wants, it says before."""
@@ -77,6 +77,7 @@ def _glossary() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     for line in _data("glossary.txt").splitlines():
         if line and not line.startswith("#"):
             thing, _, names = line.partition(":")
+            thing = thing if thing.startswith("~") else f"={thing}"
             for name in names.split():
                 into = han if _HAN.search(name) else latin
                 into.setdefault(name if into is han else " ".join(map(_stem, name.split("-"))), set()).add(
@@ -94,18 +95,24 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def things_in(text: str) -> frozenset[str]:
-    """What a text is about: things of the glossary (`=cart`), other words, pairs of Chinese signs."""
+    """What a text is about: things of the glossary (`=cart`, `~show`), other words, pairs of Chinese signs."""
     latin, han = _glossary()
     small = re.sub(r"[_/]", " ", text[:LOOKED_AT].lower())
     words = [_stem(word) for word in _WORD.findall(small.replace("-", " "))]
     found = {word for word in words if word not in _stop_words() and len(word) > 1 and not word.isdigit()}
     for size in (1, 2):
         for at in range(len(words) - size + 1):
-            found |= {f"={thing}" for thing in latin.get(" ".join(words[at : at + size]), ())}
+            found |= latin.get(" ".join(words[at : at + size]), set())
     for run in _HAN.findall(small):
         found |= {run[at : at + 2] for at in range(len(run) - 1)} - _stop_words()
-        found |= {f"={thing}" for name, things in han.items() if name in run for thing in things}
+        found |= {thing for name, things in han.items() if name in run for thing in things}
     return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def plain_words(text: str) -> str:
+    """The text in small letters, without the words that are everywhere."""
+    return " ".join(word for word in text.lower().split() if word.strip(",.?!:;'\"") not in _stop_words())
 
 
 class Reading:
