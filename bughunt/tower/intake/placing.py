@@ -25,7 +25,7 @@ ALIKE = 0.38
 AHEAD = 0.08
 """How much more alike than the next one that question must be."""
 
-BESIDE = 0.1
+BESIDE = 0.15
 """The likeness below which a part of a message is about something else."""
 
 SEVERAL = 0.25

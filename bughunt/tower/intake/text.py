@@ -95,7 +95,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def things_in(text: str) -> frozenset[str]:
-    """What a text is about: things of the glossary (`=cart`, `~show`), other words, pairs of Chinese signs."""
+    """What a text is about: things of the glossary (`=cart`, `~show`), words, pairs of Chinese signs."""
     latin, han = _glossary()
     small = re.sub(r"[_/]", " ", text[:LOOKED_AT].lower())
     words = [_stem(word) for word in _WORD.findall(small.replace("-", " "))]
